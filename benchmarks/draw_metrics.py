@@ -26,7 +26,7 @@ from benchmarks._clock import heading, processor
 from equipoise import Annotations
 from equipoise.metrics import named
 from equipoise.truth import Chain, plackett_luce
-from equipoise.types.plausibilities import Plausibilities
+from equipoise.types import Plausibilities
 
 CASES, CLASSES, DRAWS, MODELS, FEW = 1_947, 419, 1_000, 4, 20
 NAMES = ("topk_accuracy", "topk_accuracy:k=3", "set_accuracy", "average_overlap")

@@ -75,7 +75,7 @@ def drawing_kernels(share, counts):
             drawn[:, r] = np.take_along_axis(votes, pick, axis=1).mean(axis=1)
 
     from equipoise.study.truth import VoteDraw
-    from equipoise.types.votes import Votes
+    from equipoise.types import Votes
 
     entries = np.arange(ITEMS * PANEL)
     ballot = Votes(

@@ -13,8 +13,7 @@ from benchmarks._clock import heading, once
 from equipoise.metrics import auroc
 from equipoise.study import evaluate
 from equipoise.study.planning import plan_size
-from equipoise.types.annotations import Annotations
-from equipoise.types.predictions import Predictions
+from equipoise.types import Annotations, Predictions
 
 PILOTS, STUDIES = 12, 60
 TASTES = {"slight": (0.1, (5, 8, 12)), "some": (0.2, (12, 20))}

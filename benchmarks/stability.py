@@ -23,7 +23,7 @@ from equipoise.report.page import report_files
 from equipoise.study import Settings, Study, evaluate
 from equipoise.study.analyses.catalogue import ANALYSES
 from equipoise.study.analyses.ranking import as_drawn, rank_stability
-from equipoise.types.arrays import InputError
+from equipoise.types import InputError
 
 USUAL = 1000  # resamples
 METRICS = ("auroc", "average_precision", "precision_at_100", "recall_at_100")

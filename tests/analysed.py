@@ -7,7 +7,7 @@ from typing import Any
 from equipoise.report.answer import analyse_study
 from equipoise.study import Settings, Study
 from equipoise.study.analyses import calibration_curves, components, fragility, panels, ranking
-from equipoise.types.findings import Report
+from equipoise.types import Report
 
 
 def study_of(

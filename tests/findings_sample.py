@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from equipoise.types.findings import (
+from equipoise.types import (
     Column,
     Dot,
     Dots,
@@ -11,11 +11,11 @@ from equipoise.types.findings import (
     Histogram,
     Line,
     Lines,
+    Notice,
     Point,
     Report,
     Table,
 )
-from equipoise.types.notices import Notice
 
 NAN = float("nan")
 HOSTILE = (

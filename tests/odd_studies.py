@@ -10,11 +10,7 @@ import numpy as np
 from equipoise.report.answer import Answer, AnswerContent, answer_report
 from equipoise.study import Settings, Study
 from equipoise.truth import Chain, plackett_luce
-from equipoise.types.annotations import Annotations
-from equipoise.types.findings import Report
-from equipoise.types.plausibilities import Plausibilities
-from equipoise.types.predictions import Predictions
-from equipoise.types.words import Nouns
+from equipoise.types import Annotations, Nouns, Plausibilities, Predictions, Report
 
 QUICK = 30  # resamples; verdicts do not depend on them
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from equipoise.types.findings import Card, Finding, Gallery, Picture, Report, Suspect
+from equipoise.types import Card, Finding, Gallery, Picture, Report, Suspect
 
 DOT = "data:image/gif;base64,R0lGODlhAQABAPAAAP8AAP///yH5BAAAAAAALAAAAAABAAEAAAICRAEAOw=="
 ODD = 'odd, "name" <b>& long/enough_to_break_over_some_lines_0123456789.png'

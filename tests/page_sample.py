@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from equipoise.types.findings import (
+from equipoise.types import (
     Card,
     Column,
     Dispute,
@@ -15,6 +15,7 @@ from equipoise.types.findings import (
     Histogram,
     Line,
     Lines,
+    Notice,
     Pattern,
     Point,
     Report,
@@ -24,9 +25,8 @@ from equipoise.types.findings import (
     Strips,
     Table,
     Worklist,
+    thousandths,
 )
-from equipoise.types.notices import Notice
-from equipoise.types.numbers import thousandths
 
 NAN = float("nan")
 TASKS = ("Pleural Effusion", "Atelectasis", "Edema", "Cardiomegaly", "Consolidation")

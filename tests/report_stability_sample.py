@@ -7,8 +7,7 @@ import numpy as np
 import pyarrow
 
 from equipoise.read.attributes import Attributes
-from equipoise.types.annotations import Annotations
-from equipoise.types.predictions import Predictions
+from equipoise.types import Annotations, Predictions
 from tests.analysed import analysed
 
 BAD = "\"'><img src=x onerror=alert(1)><!--\x00\u202e"

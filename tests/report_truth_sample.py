@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from equipoise.types.annotations import Annotations
+from equipoise.types import Annotations
 
 BAD = "\"'><img src=x onerror=alert(1)><!--\x00\u202e"
 

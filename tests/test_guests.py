@@ -24,7 +24,8 @@ from equipoise.metrics import by_topic, item_scores, named, require_known
 from equipoise.study.analyses.catalogue import ANALYSES, Analysis
 from equipoise.truth import CATALOGUE, MODELS, model_title
 from equipoise.truth.choosing import companions, fitted, model, recommended, suitable
-from equipoise.types.findings import ENTRIES, bibtex, cite
+from equipoise.types import bibtex, cite
+from equipoise.types.findings import ENTRIES
 from tests.cli_sample import flat, write_study
 
 METRIC = '''
@@ -78,7 +79,7 @@ ANALYSIS = '''
 """Spread: how far apart are the models?"""
 
 from equipoise.types import numbers
-from equipoise.types.findings import Column, Dot, Dots, Finding, Table
+from equipoise.types import (Column, Dot, Dots, Finding, Table)
 
 TITLE = "How far apart are the models?"
 

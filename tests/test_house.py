@@ -41,7 +41,8 @@ OTHER_NUMBERS = {
     "study/questions/certainty.py": "cut-offs of which no two may look alike",
 }
 CATALOGUES = {  # one file for each entry, which the catalogue alone imports
-    "truth/__init__.py", "study/analyses/catalogue.py", "report/answer/report.py",
+    "truth/__init__.py", "types/__init__.py", "study/analyses/catalogue.py",
+    "report/answer/report.py",
     "clean/detectors/__init__.py", "clean/studies/__init__.py",
     "cli/verbs.py", "datasets/__init__.py",
     "inference/__init__.py", "metrics/__init__.py", "report/page/charts.py",

@@ -13,9 +13,7 @@ from equipoise.study.analyses.threshold_in_use import (
     threshold_report,
 )
 from equipoise.study.analyses.thresholds import Rule, sampling_plan
-from equipoise.types.annotations import Annotations
-from equipoise.types.findings import Report
-from equipoise.types.predictions import Predictions
+from equipoise.types import Annotations, Predictions, Report
 
 BAD = "</title><img src=x onerror=alert(1)>[@x]\u202e{0}"
 LONG = "a-model-with-a-name-that-does-not-fit-beside-any-figure-"

@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from equipoise.inference.estimate import Estimate
 from equipoise.inference.resampling import Resampling, resample
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import InputError
-from equipoise.types.plausibilities import Plausibilities
-from equipoise.types.predictions import Predictions
+from equipoise.types import Annotations, InputError, Plausibilities, Predictions
 
 if TYPE_CHECKING:
     from equipoise.read.annotations import read_annotations

@@ -11,7 +11,7 @@ from equipoise.clean.encoders import GreyPixels
 from equipoise.clean.images import ArrayImages
 from equipoise.clean.pictures import ALTERATIONS, MADE_UP, Alteration, alter
 from equipoise.clean.planting import Copies, Flips, OffTopic, contaminate
-from equipoise.types.arrays import InputError
+from equipoise.types import InputError
 
 SIZE, CLASSES = 80, ("a", "b", "c")
 

@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 
 from equipoise.clean.collection import duplicate_groups, leakage
 from equipoise.clean.cut import automatic_cut
-from equipoise.types.arrays import InputError
+from equipoise.types import InputError
 from tests.oracles import cleaning
 
 

@@ -15,7 +15,7 @@ from equipoise.clean.images import ArrayImages
 from equipoise.clean.networks import EfficientNetLite, OnnxFile, TimmModel
 from equipoise.read import codec
 from equipoise.read.files import content
-from equipoise.types.arrays import InputError
+from equipoise.types import InputError
 
 IMAGES = ArrayImages(np.random.default_rng(0).integers(0, 256, (150, 20, 20, 3), np.uint8))
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from equipoise.clean.images import ArrayImages, FileImages, look_through, read_image, thumbnail
-from equipoise.types.arrays import InputError
+from equipoise.types import InputError
 
 Image = pytest.importorskip("PIL.Image")
 RED = (200, 30, 40)

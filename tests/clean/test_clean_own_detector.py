@@ -7,7 +7,7 @@ import pytest
 
 from equipoise.clean import DETECTORS, Collection
 from equipoise.clean.detector import choose, load_detector, scores_of
-from equipoise.types.arrays import InputError
+from equipoise.types import InputError
 from tests.cli_sample import caller
 
 OWN = """

@@ -9,7 +9,7 @@ import pytest
 
 from equipoise.clean.encoders import GreyPixels
 from equipoise.clean.reading import read_collection
-from equipoise.types.arrays import InputError
+from equipoise.types import InputError
 
 Image = pytest.importorskip("PIL.Image")
 

@@ -20,7 +20,7 @@ from equipoise.clean.rounds import (
     read_pair_votes,
 )
 from equipoise.clean.similarity import Directions
-from equipoise.types.arrays import InputError
+from equipoise.types import InputError
 from tests.oracles import duplicate_rounds as slow
 
 

@@ -31,8 +31,7 @@ from equipoise.read.annotations import read_annotations
 from equipoise.read.predictions import read_predictions
 from equipoise.report.page import render
 from equipoise.report.text import as_csv
-from equipoise.types.arrays import InputError
-from equipoise.types.findings import cell
+from equipoise.types import InputError, cell
 from tests.clean_sample import catalogued
 from tests.cli_sample import caller
 

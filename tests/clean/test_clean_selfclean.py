@@ -19,7 +19,7 @@ from equipoise.clean.detectors.selfclean import (
     single_linkage,
 )
 from equipoise.clean.similarity import Directions, neighbours
-from equipoise.types.arrays import InputError
+from equipoise.types import InputError
 from tests.clean_sample import catalogued
 from tests.oracles import cleaning
 

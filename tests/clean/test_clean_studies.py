@@ -14,7 +14,7 @@ from equipoise.clean.images import ArrayImages
 from equipoise.clean.studies import STUDIES
 from equipoise.clean.studies.cleanpatrick import load_cleanpatrick
 from equipoise.clean.studies.demo import load_demo
-from equipoise.types.arrays import InputError
+from equipoise.types import InputError
 
 Image = pytest.importorskip("PIL.Image")
 

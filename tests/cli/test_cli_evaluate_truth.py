@@ -18,7 +18,7 @@ from equipoise import (
 from equipoise.inference.resampling import resample
 from equipoise.metrics import conditioned, named
 from equipoise.truth import Chain, dawid_skene_ordinal, dirichlet, plackett_luce
-from equipoise.types.groupings import Grouping, coarsened
+from equipoise.types import Grouping, coarsened
 from tests.cli_sample import equipoise
 
 CLASSES = ("naevus", "wart", "melanoma", "cyst")

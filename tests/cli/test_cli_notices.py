@@ -4,8 +4,7 @@ import numpy as np
 
 from equipoise import Annotations, InputError, Predictions, evaluate
 from equipoise.truth import majority_vote
-from equipoise.types.notices import worded
-from equipoise.types.words import ONE_CLASS, Option, hint
+from equipoise.types import ONE_CLASS, Option, hint, worded
 from tests.cli_sample import flat
 
 TASKS = ("heart", "lung")

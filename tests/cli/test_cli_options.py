@@ -15,7 +15,7 @@ from equipoise.cli.options import DEFAULTS, ROWS
 from equipoise.read.options import SHARED, VoteFormat
 from equipoise.study import Settings
 from equipoise.study.result import INFERENCES
-from equipoise.types.arrays import InputError
+from equipoise.types import InputError
 from tests.cli_sample import FILES, flat
 
 MOST = 32  # options that the help of `evaluate` shows

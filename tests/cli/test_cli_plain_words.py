@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from equipoise.read import writing
-from equipoise.types.arrays import InputError
+from equipoise.types import InputError
 from tests.cli_sample import FILES, QUICK, flat
 
 

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 from equipoise import Annotations
 from equipoise.truth import dirichlet, inverse_rank, probabilistic_inverse_rank
-from equipoise.types.plausibilities import Dirichlet
+from equipoise.types import Dirichlet
 
 GOLDEN = json.loads((Path(__file__).parent / "plausibilities.json").read_text(encoding="utf-8"))
 CLASSES = [str(k) for k in range(GOLDEN["irn"]["num_classes"])]

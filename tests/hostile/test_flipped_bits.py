@@ -17,7 +17,7 @@ from equipoise.read.plausibilities import read_plausibilities
 from equipoise.report.run import Run
 from equipoise.scale import disk
 from equipoise.scale.cells import Cell, run_cells
-from equipoise.types.arrays import InputError
+from equipoise.types import InputError
 from tests.cli_sample import equipoise, write_study
 from tests.scale.test_disk import contents, cut, study
 

@@ -25,7 +25,7 @@ from equipoise.read.files import read_arrays
 from equipoise.read.plausibilities import read_plausibilities, write_plausibilities
 from equipoise.scale import disk
 from equipoise.truth import dirichlet
-from equipoise.types.words import csv_text
+from equipoise.types import csv_text
 from tests.hostile.generators import (
     CASES,
     ODD_NAMES,

@@ -109,7 +109,7 @@ def test_a_template_of_a_file_reaches_no_attribute():
 
 def test_the_policy_of_the_page_allows_no_request():
     from equipoise.report.page import render
-    from equipoise.types.findings import Report
+    from equipoise.types import Report
 
     page = render(Report(title="<script src=//x>", findings=()))
     assert "default-src &#x27;none&#x27;" in page or "default-src 'none'" in page

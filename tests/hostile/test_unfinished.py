@@ -9,7 +9,7 @@ import pytest
 from equipoise.read import writing
 from equipoise.scale import disk
 from equipoise.scale.cells import Cell, run_cells
-from equipoise.types.arrays import InputError
+from equipoise.types import InputError
 from tests.cli_sample import equipoise, write_study
 from tests.scale.test_disk import cut, study
 

@@ -10,7 +10,7 @@ from equipoise.inference.estimate import Estimate
 from equipoise.inference.ranks import beats, rank_probabilities
 from equipoise.inference.resampling import Resampling, distinct_panels, resample
 from equipoise.study import evaluate
-from equipoise.types.predictions import Predictions
+from equipoise.types import Predictions
 from tests.oracles import bootstrap
 from tests.strategies import names
 

@@ -14,7 +14,7 @@ from scipy.stats import t as student
 
 from equipoise.inference import Spread
 from equipoise.inference.estimate import Estimate, wilson
-from equipoise.types.arrays import InputError
+from equipoise.types import InputError
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "metrics.json").read_text("utf-8"))
 REPLICATES = np.random.default_rng(3).normal(0.7, 0.05, 999)

@@ -23,7 +23,7 @@ from equipoise.inference import (
 from equipoise.inference.intervals import DRAWS, SEED
 from equipoise.metrics import CATALOGUE, Block, Truth, named
 from equipoise.study.blocks import hard_labels
-from equipoise.types.arrays import InputError
+from equipoise.types import InputError
 from tests.oracles import two_way as slow
 
 GRADES = ("a", "b", "c")

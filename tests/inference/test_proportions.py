@@ -16,7 +16,7 @@ from equipoise.inference.proportions import (
     table_interval,
     tango,
 )
-from equipoise.types.arrays import InputError
+from equipoise.types import InputError
 
 
 @pytest.mark.parametrize("level", [0.8, 0.95, 0.99])

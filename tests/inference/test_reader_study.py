@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import t
 
 from equipoise.inference.reader_study import against_readers, between_arms
-from equipoise.types.arrays import InputError
+from equipoise.types import InputError
 from tests.inference.test_per_reader_truth import THETA, van_dyke
 
 

@@ -6,9 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import chi2
 
 from equipoise.inference.resampling import KINDS, Resampling, normalised, resample
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import InputError
-from equipoise.types.plausibilities import Plausibilities
+from equipoise.types import Annotations, InputError, Plausibilities
 from tests.strategies import names
 
 

@@ -21,7 +21,7 @@ from equipoise.truth import (
     normal,
     plackett_luce,
 )
-from equipoise.types.annotations import COLUMNS
+from equipoise.types import COLUMNS
 
 RANKED = ("inverse_rank", "probabilistic_inverse_rank", "plackett_luce", "plackett_luce_ml")
 COUNTS = ("mean_vote", "majority_vote", "dirichlet", *RANKED[:2])

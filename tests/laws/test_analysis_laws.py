@@ -27,8 +27,8 @@ from equipoise.report.page import figures, render, report_files
 from equipoise.report.terminal import answer_lines, show
 from equipoise.report.text import texts
 from equipoise.study.analyses.catalogue import ANALYSES
-from equipoise.types import numbers
-from equipoise.types.findings import ENTRIES, Report, as_json, cell
+from equipoise.types import Report, as_json, cell, numbers
+from equipoise.types.findings import ENTRIES
 from tests.findings_sample import HOSTILE
 from tests.report_stability_sample import anonymous, attributes, report_of, study, with_gold
 

@@ -10,8 +10,7 @@ import pytest
 
 from equipoise.inference.resampling import resample
 from equipoise.study import Settings, evaluate
-from equipoise.types.annotations import Annotations
-from equipoise.types.predictions import Predictions
+from equipoise.types import Annotations, Predictions
 
 FOLDER = Path(os.environ.get("EQUIPOISE_DATA", "")) / "chexpert"
 FINDINGS = ("Atelectasis", "Cardiomegaly", "Consolidation", "Edema", "Pleural Effusion")

@@ -14,7 +14,7 @@ from equipoise.metrics import (
     item_scores,
     named,
 )
-from equipoise.types.plausibilities import Plausibilities
+from equipoise.types import Plausibilities
 from tests.strategies import SHUFFLES, law_of_all, names
 
 NAMES = [

@@ -9,9 +9,7 @@ from scipy.stats import kendalltau, spearmanr
 
 from equipoise.inference.resampling import Resampling, resample
 from equipoise.study import MACRO, Settings, evaluate
-from equipoise.types.arrays import InputError
-from equipoise.types.plausibilities import Plausibilities
-from equipoise.types.predictions import Predictions
+from equipoise.types import InputError, Plausibilities, Predictions
 from tests.oracles import bootstrap, ranking
 from tests.strategies import names
 

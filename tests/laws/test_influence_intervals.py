@@ -7,8 +7,7 @@ from numpy.testing import assert_allclose
 from equipoise.inference.resampling import resample
 from equipoise.metrics import auroc
 from equipoise.study import Settings, evaluate
-from equipoise.types.plausibilities import Plausibilities
-from equipoise.types.predictions import Predictions
+from equipoise.types import Plausibilities, Predictions
 from tests.oracles import bootstrap, delong
 from tests.strategies import names
 

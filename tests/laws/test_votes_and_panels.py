@@ -14,9 +14,7 @@ from equipoise.inference.resampling import resample
 from equipoise.metrics import named
 from equipoise.study import evaluate
 from equipoise.study.truth import task_truths
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import InputError
-from equipoise.types.predictions import Predictions
+from equipoise.types import Annotations, InputError, Predictions
 from tests.oracles import bootstrap, kernels
 from tests.strategies import names
 

@@ -17,7 +17,7 @@ from scipy.stats import kendalltau
 from equipoise import metrics
 from equipoise.metrics import named
 from equipoise.truth import dirichlet
-from equipoise.types.arrays import InputError
+from equipoise.types import InputError
 from tests.oracles import draws as oracle
 from tests.oracles.draws import dense, sparse, votes
 

@@ -21,7 +21,7 @@ from equipoise.metrics import (
     roc_curve,
     tied_share,
 )
-from equipoise.types.arrays import InputError
+from equipoise.types import InputError
 from tests.oracles import ranking
 
 TWO = np.full((3, 2), 0.5)

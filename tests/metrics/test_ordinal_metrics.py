@@ -10,7 +10,7 @@ from sklearn.metrics import accuracy_score, cohen_kappa_score, log_loss
 
 from equipoise import metrics
 from equipoise.metrics import Copies, item_scores, named
-from equipoise.types.arrays import InputError
+from equipoise.types import InputError
 from tests.strategies import classified
 
 CLOSE = {"rtol": 0, "atol": 1e-12}

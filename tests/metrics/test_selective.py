@@ -16,7 +16,7 @@ from equipoise.metrics import (
     named,
     risk_coverage_area,
 )
-from equipoise.types.arrays import InputError
+from equipoise.types import InputError
 from tests.oracles import selective as slow
 
 NAMES = [

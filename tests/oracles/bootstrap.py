@@ -5,7 +5,7 @@ import math
 import numpy as np
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from equipoise.types.annotations import Annotations
+from equipoise.types import Annotations
 from tests.oracles import kernels, ranking
 from tests.strategies import names
 

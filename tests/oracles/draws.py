@@ -4,8 +4,7 @@ from itertools import combinations, pairwise, permutations
 
 import numpy as np
 
-from equipoise.types.annotations import Annotations
-from equipoise.types.plausibilities import Plausibilities
+from equipoise.types import Annotations, Plausibilities
 from tests.strategies import names
 
 

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from equipoise.read.attributes import Attributes, read_attributes
-from equipoise.types.arrays import InputError
+from equipoise.types import InputError
 
 
 def test_attributes_made_of_wrong_parts_are_refused():

@@ -11,10 +11,7 @@ from equipoise.read.annotations import read_annotations
 from equipoise.read.canonical import read_study, write_study
 from equipoise.read.predictions import read_predictions
 from equipoise.read.sources import STUDY, TABLE, Source
-from equipoise.types.annotations import KINDS, Annotations
-from equipoise.types.arrays import InputError
-from equipoise.types.notices import Notice
-from equipoise.types.predictions import Predictions
+from equipoise.types import KINDS, Annotations, InputError, Notice, Predictions
 from tests.read.test_read_dataframes import same
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=5)

@@ -16,9 +16,7 @@ from equipoise.read.check_findings import check_report
 from equipoise.read.options import VoteFormat
 from equipoise.read.predictions import read_predictions
 from equipoise.read.sources import check_files
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import InputError
-from equipoise.types.findings import as_json
+from equipoise.types import Annotations, InputError, as_json
 from tests.cli_sample import FILES, caller, write_study
 from tests.read.test_read_dataframes import same
 

@@ -12,17 +12,20 @@ from hypothesis import strategies as st
 from equipoise.read import codec
 from equipoise.read.codec import check_sealed, sealed
 from equipoise.report.text import texts
-from equipoise.types.arrays import InputError
-from equipoise.types.findings import (
+from equipoise.types import (
     Card,
     Column,
     Dot,
     Dots,
     Finding,
     Heat,
+    Hint,
     Histogram,
+    InputError,
     Line,
     Lines,
+    Notice,
+    Option,
     Point,
     Report,
     Standings,
@@ -30,10 +33,9 @@ from equipoise.types.findings import (
     Strips,
     Table,
     as_json,
+    hint,
 )
-from equipoise.types.findings import Standing as Place
-from equipoise.types.notices import Notice
-from equipoise.types.words import Hint, Option, hint
+from equipoise.types import Standing as Place
 from tests.findings_sample import HOSTILE, PLAIN, report
 from tests.odd_studies import odd
 

@@ -15,8 +15,7 @@ from equipoise.read.options import ScoreFormat
 from equipoise.read.predictions import predictions_for, predictions_of, read_predictions
 from equipoise.read.sources import sources_of
 from equipoise.scale import disk
-from equipoise.types.arrays import InputError
-from equipoise.types.predictions import Predictions
+from equipoise.types import InputError, Predictions
 
 ITEMS = [f"s{number:02d}" for number in range(24)]
 READERS = ("ana", "bo", "cy")

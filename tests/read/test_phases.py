@@ -3,8 +3,7 @@
 import pytest
 
 from equipoise import read_annotations
-from equipoise.types.arrays import InputError
-from equipoise.types.votes import collect_votes
+from equipoise.types import InputError, collect_votes
 
 ROWS = (
     ("a", "r1", "yes", "core"), ("a", "r2", "no", "extra"), ("a", "r3", "no", "training"),

@@ -7,8 +7,7 @@ import pyarrow
 import pytest
 
 from equipoise.read.annotations import read_annotations
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import InputError
+from equipoise.types import Annotations, InputError
 from tests.read.test_read_dataframes import same
 
 PLAIN = "item,annotator,label\n1,ana,café\n2,bo,thé\n"

@@ -14,9 +14,7 @@ from hypothesis import strategies as st
 
 from equipoise.read.tables import Table, code_names, numbers
 from equipoise.read.values import times
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import InputError
-from equipoise.types.predictions import Predictions
+from equipoise.types import Annotations, InputError, Predictions
 
 NAN = float("nan")
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from equipoise.read.annotations import read_annotations
-from equipoise.types.arrays import InputError
+from equipoise.types import InputError
 
 
 def result(control, kind, value):

@@ -5,8 +5,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import InputError
+from equipoise.types import Annotations, InputError
 from tests.read.test_read_dataframes import NAN, read, same
 
 

@@ -11,10 +11,7 @@ from pyarrow import parquet
 
 from equipoise.read.annotations import read_annotations
 from equipoise.read.canonical import write_study
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import InputError
-from equipoise.types.notices import Notice, as_notice, worded
-from equipoise.types.words import Option, hint
+from equipoise.types import Annotations, InputError, Notice, Option, as_notice, hint, worded
 from tests.read.test_read_dataframes import same
 
 SAID = (

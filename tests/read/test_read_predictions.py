@@ -6,8 +6,7 @@ import pytest
 from pyarrow import parquet
 
 from equipoise.read.predictions import read_predictions
-from equipoise.types.arrays import InputError
-from equipoise.types.predictions import Predictions
+from equipoise.types import InputError, Predictions
 
 
 @pytest.fixture

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from equipoise.read.annotations import read_annotations
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import InputError
+from equipoise.types import Annotations, InputError
 
 reading = st.lists(st.integers(0, 9), min_size=1, max_size=6, unique=True).flatmap(
     lambda ids: st.lists(st.booleans(), min_size=len(ids), max_size=len(ids)).map(

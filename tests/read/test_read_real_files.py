@@ -10,7 +10,7 @@ from equipoise.datasets import load_chexpert
 from equipoise.read.annotations import read_annotations
 from equipoise.read.canonical import read_study, write_study
 from equipoise.read.predictions import read_predictions
-from equipoise.types.arrays import InputError
+from equipoise.types import InputError
 from tests.read.test_read_dataframes import same
 
 DATA = Path(os.environ.get("EQUIPOISE_DATA", "no-data"))

@@ -15,8 +15,8 @@ from equipoise import Annotations, InputError, read_annotations, read_prediction
 from equipoise.cli.screen import make_writable
 from equipoise.inference.resampling import Resampling
 from equipoise.metrics import named, require_known
-from equipoise.types.arrays import MOST_DRAWN, require_drawn
-from equipoise.types.votes import MOST_APART, collect_votes
+from equipoise.types import MOST_DRAWN, collect_votes, require_drawn
+from equipoise.types.votes import MOST_APART
 from tests.cli_sample import caller, write_study
 
 

@@ -18,10 +18,20 @@ from equipoise.read.files import Content
 from equipoise.report.text import as_csv, as_latex, as_markdown, methods, table_of_rows
 from equipoise.study.analyses.thresholds import sampling_plan
 from equipoise.study.planning import next_items
-from equipoise.types.arrays import LONGEST_MESSAGE, listed, nearest
-from equipoise.types.notices import LONGEST, Notice, worded
-from equipoise.types.predictions import Predictions
-from equipoise.types.words import csv_text, fitted, guarded, printable, shortened, unguarded
+from equipoise.types import (
+    Notice,
+    Predictions,
+    csv_text,
+    listed,
+    nearest,
+    printable,
+    shortened,
+    unguarded,
+    worded,
+)
+from equipoise.types.arrays import LONGEST_MESSAGE
+from equipoise.types.notices import LONGEST
+from equipoise.types.words import fitted, guarded
 from tests.cli_sample import caller
 from tests.hostile.generators import (
     ESCAPES,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from equipoise.read.writing import replaced, whole_file, whole_folder, write_folder
-from equipoise.types.arrays import InputError
+from equipoise.types import InputError
 
 OLD = {"run.json": '{"files": ["tables/a.csv"]}', "report.html": "old", "tables/a.csv": "1"}
 NEW = {"run.json": '{"files": ["tables/b.csv"]}', "report.html": "new", "tables/b.csv": "2"}

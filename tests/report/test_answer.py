@@ -15,9 +15,7 @@ from equipoise.metrics import Metric, named
 from equipoise.report.answer import Answer, Sample, headline, make_card
 from equipoise.report.answer.models import RankedModels, _distances
 from equipoise.study import LABELS, MACRO, evaluate
-from equipoise.types.numbers import bound, chosen, distance, number
-from equipoise.types.predictions import Predictions
-from equipoise.types.words import Nouns, in_words
+from equipoise.types import Nouns, Predictions, bound, chosen, distance, in_words, number
 from tests.analysed import analysed
 from tests.odd_studies import ODD, Answered, answered, odd, world
 from tests.oracles.bootstrap import annotations

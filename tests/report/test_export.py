@@ -9,7 +9,8 @@ import equipoise
 from equipoise import datasets, metrics
 from equipoise.report.text import as_csv, as_latex, as_markdown, methods
 from equipoise.truth import MODELS
-from equipoise.types.findings import ENTRIES, Column, Table
+from equipoise.types import Column, Table
+from equipoise.types.findings import ENTRIES
 
 HOSTILE = 'a|b & c_d% "q"\n{x}\\y,~^#$'
 ROWS = [

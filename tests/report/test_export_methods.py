@@ -10,7 +10,8 @@ from equipoise import Annotations, Predictions
 from equipoise.datasets import CATALOGUE
 from equipoise.metrics import hard_labels_rule
 from equipoise.report.text import methods, texts
-from equipoise.types.findings import ENTRIES, bibtex
+from equipoise.types import bibtex
+from equipoise.types.findings import ENTRIES
 from tests.analysed import analysed
 from tests.report_stability_sample import STUDIES, found, sample
 from tests.strategies import names

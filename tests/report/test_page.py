@@ -17,7 +17,7 @@ from equipoise.report.page.document import table_html
 from equipoise.report.page.figure import ModelStyles, Plot
 from equipoise.report.page.svg import Label, breakable, element, fitted
 from equipoise.report.text import as_csv
-from equipoise.types.findings import (
+from equipoise.types import (
     Column,
     Dot,
     Dots,
@@ -384,6 +384,6 @@ def test_axes_hold_single_points_and_name_them_where_there_is_room():
 
 
 def test_an_upper_bound_is_rounded_outward():
-    from equipoise.types.findings import cell
+    from equipoise.types import cell
 
     assert cell({"b": 0.0132}, Column("b", "at most", "bound")) == "0.014"

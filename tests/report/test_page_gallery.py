@@ -7,7 +7,7 @@ import pytest
 
 from equipoise.read.annotations import read_annotations
 from equipoise.report.page import render
-from equipoise.types.findings import Gallery
+from equipoise.types import Gallery
 from tests import page_sample
 from tests.page_gallery_sample import DOT, ODD, report, write
 from tests.report.test_report_browser import (  # noqa: F401  (a fixture)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from equipoise.read import codec
 from equipoise.report.page import render
 from equipoise.report.page.svg import element, escape
-from equipoise.types.findings import Report
+from equipoise.types import Report
 from tests.odd_studies import ODD, odd
 from tests.report_stability_sample import BAD, sample
 

@@ -12,7 +12,7 @@ import typer
 from equipoise.cli import app
 from equipoise.report.page import figures, render
 from equipoise.report.text import texts
-from equipoise.types.findings import cell
+from equipoise.types import cell
 from tests.report_stability_sample import STUDIES, found, report_of, sample
 
 SPACE = "{http://www.w3.org/2000/svg}"

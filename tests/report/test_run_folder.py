@@ -11,8 +11,7 @@ from equipoise.read.codec import sealed
 from equipoise.report.page import render
 from equipoise.report.run import SCHEMA, Provenance, Run, StoredQuestion, decode, record
 from equipoise.report.terminal import answer_lines
-from equipoise.types.arrays import InputError
-from equipoise.types.findings import as_json
+from equipoise.types import InputError, as_json
 from tests.cli_sample import FILES, QUICK, flat
 from tests.odd_studies import ODD, odd
 from tests.report_stability_sample import BAD

@@ -10,7 +10,7 @@ from equipoise.read.attributes import Attributes
 from equipoise.report.text import texts
 from equipoise.study.analyses.catalogue import ANALYSES
 from equipoise.study.questions import ask
-from equipoise.types.findings import as_json, plain
+from equipoise.types import as_json, plain
 from tests.analysed import analysed, flips
 from tests.report_stability_sample import found, rows
 from tests.strategies import names

@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 
 from equipoise.report.terminal import _row, answer_lines, evidence_lines
-from equipoise.types.charts import Dots, Standing, Standings
-from equipoise.types.numbers import number
-from equipoise.types.predictions import Predictions
+from equipoise.types import Dots, Predictions, Standing, Standings, number
 from tests.findings_sample import HOSTILE
 from tests.odd_studies import ODD, Answered, answered, odd, renamed, world
 from tests.report_stability_sample import sample

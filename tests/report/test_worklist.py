@@ -9,8 +9,7 @@ import pytest
 from equipoise.report.answer.readers import disputed, task_votes
 from equipoise.report.run import downloads
 from equipoise.report.text import as_csv
-from equipoise.types.annotations import Annotations
-from equipoise.types.findings import Strips, Worklist
+from equipoise.types import Annotations, Strips, Worklist
 from tests.odd_studies import Answered, answered, odd, renamed, world
 
 STUDIES = ("copies_and_more", "anonymous", "grades", "tasks_with_copies", "groups", "ratings")

@@ -26,7 +26,7 @@ from equipoise.scale.disk import evaluation, ranking
 from equipoise.scale.disk.evaluation import METRICS
 from equipoise.truth.agreement import krippendorff_alpha
 from equipoise.truth.ratings import moments_of
-from equipoise.types.arrays import InputError
+from equipoise.types import InputError
 
 few = settings(
     max_examples=12,

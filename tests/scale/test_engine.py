@@ -44,8 +44,7 @@ from equipoise.scale.engine import threads as on_threads
 from equipoise.study.planning import plan_size
 from equipoise.truth import annotator_bootstrap, dawid_skene, plackett_luce
 from equipoise.truth.ranking_chains import Chain
-from equipoise.types.annotations import Annotations
-from equipoise.types.words import Option, hint
+from equipoise.types import Annotations, Option, hint
 from tests.cluster_sample import two_workers
 
 pytestmark = [

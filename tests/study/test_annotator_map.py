@@ -5,8 +5,7 @@ import pytest
 
 from equipoise.study.analyses.annotators import analyse_pairs
 from equipoise.truth.agreement import cohen_kappa
-from equipoise.types.arrays import InputError
-from equipoise.types.predictions import Predictions
+from equipoise.types import InputError, Predictions
 from tests.analysed import study_of
 from tests.oracles import bootstrap
 from tests.strategies import names

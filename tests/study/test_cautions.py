@@ -10,7 +10,7 @@ import pytest
 from equipoise import Annotations, InputError, Predictions, evaluate, resample
 from equipoise.report.run import PAGE, Provenance, StoredQuestion, prepare_folder, record
 from equipoise.study import Settings
-from equipoise.types.findings import Report
+from equipoise.types import Report
 
 NOTHING = Report(title="", findings=())
 

@@ -14,10 +14,16 @@ from equipoise.study import Settings, Study, Thresholds
 from equipoise.study.analyses.operating_curves import curves
 from equipoise.study.analyses.readers import readers_finding
 from equipoise.study.competitors import BALANCED, GOLD, MATCHED, OTHERS, reader_tables
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import InputError
-from equipoise.types.claims import Claim, ClaimFamily, Decision, Estimand, Whom
-from equipoise.types.predictions import Predictions
+from equipoise.types import (
+    Annotations,
+    Claim,
+    ClaimFamily,
+    Decision,
+    Estimand,
+    InputError,
+    Predictions,
+    Whom,
+)
 from tests.oracles import bootstrap
 from tests.strategies import names
 

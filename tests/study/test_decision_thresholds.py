@@ -13,9 +13,7 @@ from equipoise.metrics import named
 from equipoise.study import Settings, Thresholds, Tuning, evaluate
 from equipoise.study.arguments import default_metrics
 from equipoise.study.thresholds import Rule, threshold_table, with_thresholds
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import InputError
-from equipoise.types.predictions import Predictions
+from equipoise.types import Annotations, InputError, Predictions
 from tests.analysed import analysed, study_of
 
 RULES = ("youden", "f1", "prevalence", "sensitivity=0.8", "specificity=0.8")

@@ -11,8 +11,7 @@ from equipoise.inference.resampling import resample
 from equipoise.metrics import named
 from equipoise.study import Settings, evaluate
 from equipoise.truth import dirichlet
-from equipoise.types.arrays import InputError
-from equipoise.types.predictions import Predictions
+from equipoise.types import InputError, Predictions
 from tests.oracles.draws import dense, sparse, votes
 
 CLOSE = {"rtol": 0, "atol": 1e-12}

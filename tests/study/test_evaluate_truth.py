@@ -12,10 +12,7 @@ from equipoise.inference.resampling import resample
 from equipoise.study import Settings, evaluate
 from equipoise.study.truth import task_truths
 from equipoise.truth import dirichlet, mean_vote
-from equipoise.types.arrays import InputError
-from equipoise.types.notices import Notice, worded
-from equipoise.types.plausibilities import Dirichlet
-from equipoise.types.predictions import Predictions
+from equipoise.types import Dirichlet, InputError, Notice, Predictions, worded
 from tests.oracles.draws import sparse, votes
 from tests.strategies import names
 

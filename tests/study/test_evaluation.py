@@ -9,10 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from equipoise.inference.resampling import resample
 from equipoise.metrics import named
 from equipoise.study import MACRO, Settings, evaluate
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import InputError
-from equipoise.types.plausibilities import Plausibilities
-from equipoise.types.predictions import Predictions
+from equipoise.types import Annotations, InputError, Plausibilities, Predictions
 from tests.oracles import bootstrap
 from tests.strategies import names
 

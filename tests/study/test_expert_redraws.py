@@ -15,7 +15,7 @@ from equipoise.study.analyses.thresholds import (
     rises,
     sampling_plan,
 )
-from equipoise.types.annotations import Annotations
+from equipoise.types import Annotations
 from tests.strategies import names
 from tests.study.test_stability_thresholds import experts, sample
 

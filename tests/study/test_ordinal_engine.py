@@ -12,9 +12,7 @@ from equipoise import metrics
 from equipoise.inference.estimate import Estimate
 from equipoise.inference.resampling import resample
 from equipoise.study import evaluate
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import InputError
-from equipoise.types.predictions import Predictions
+from equipoise.types import Annotations, InputError, Predictions
 from tests.oracles import bootstrap
 from tests.strategies import names
 

@@ -32,9 +32,7 @@ from equipoise.study.planning.power_analysis import (
     power,
     simulated_power,
 )
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import InputError
-from equipoise.types.predictions import Predictions
+from equipoise.types import Annotations, InputError, Predictions
 from tests.oracles import bootstrap
 from tests.strategies import names
 

@@ -23,12 +23,7 @@ from equipoise.study.planning import (
     plan_size,
 )
 from equipoise.study.planning.findings import _source_shares
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import InputError
-from equipoise.types.findings import as_json
-from equipoise.types.notices import worded
-from equipoise.types.predictions import Predictions
-from equipoise.types.words import in_command
+from equipoise.types import Annotations, InputError, Predictions, as_json, in_command, worded
 
 BAD = "\"'><img src=x onerror=alert(1)><!--\x00\u202e"
 LONG = "a-name-that-never-ends-" * 6

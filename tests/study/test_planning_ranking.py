@@ -14,9 +14,7 @@ from numpy.testing import assert_allclose
 from equipoise.metrics import auroc, brier_score
 from equipoise.study import evaluate
 from equipoise.study.planning.next_votes import next_for_ranking, next_items
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import InputError
-from equipoise.types.predictions import Predictions
+from equipoise.types import Annotations, InputError, Predictions
 
 PHI = NormalDist().cdf
 

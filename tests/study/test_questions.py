@@ -20,10 +20,7 @@ from equipoise.study.questions.certainty import cutoffs
 from equipoise.study.variants import Contest, contrasts
 from equipoise.truth import dirichlet
 from equipoise.truth.agreement import cohen_kappa, krippendorff_alpha
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import InputError
-from equipoise.types.plausibilities import SURE
-from equipoise.types.predictions import Predictions
+from equipoise.types import SURE, Annotations, InputError, Predictions
 from tests.oracles import bootstrap
 from tests.strategies import names
 

@@ -11,10 +11,7 @@ from equipoise.inference.reader_study import against_readers, between_arms
 from equipoise.study.analyses.reader_arms import baseline_first, reader_study
 from equipoise.study.analyses.readers import readers_finding
 from equipoise.study.study import Settings, Study
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import InputError
-from equipoise.types.claims import Decision
-from equipoise.types.predictions import Predictions
+from equipoise.types import Annotations, Decision, InputError, Predictions
 
 
 def arms_study(seed=0, *, items=80, people=5, aid=0.6, skill=1.6, nested=False, **settings):

@@ -12,9 +12,7 @@ from equipoise.study import Settings, Study, Thresholds, Tuning, evaluate
 from equipoise.study.analyses.annotators import confusions
 from equipoise.study.analyses.operating_curves import analyse, curves
 from equipoise.study.competitors import reader_tables
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import InputError
-from equipoise.types.predictions import Predictions
+from equipoise.types import Annotations, InputError, Predictions
 from tests.analysed import analysed
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from equipoise import evaluate, resample
-from equipoise.types.predictions import Predictions
+from equipoise.types import Predictions
 from tests.analysed import analysed
 from tests.oracles.bootstrap import annotations
 from tests.report_stability_sample import found as finding

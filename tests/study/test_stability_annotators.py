@@ -9,8 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from equipoise.metrics import auroc
 from equipoise.study import Settings
 from equipoise.study.questions import ask
-from equipoise.types.arrays import InputError
-from equipoise.types.predictions import Predictions
+from equipoise.types import InputError, Predictions
 from tests.analysed import panel_size
 from tests.oracles import bootstrap
 from tests.strategies import names

@@ -10,7 +10,7 @@ from scipy.stats import hypergeom
 
 from equipoise.inference.estimate import wilson
 from equipoise.study.analyses.audits import Pool, audit
-from equipoise.types.arrays import InputError
+from equipoise.types import InputError
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,7 @@ from scipy.stats import chi2
 from equipoise.study import MACRO, Settings, evaluate
 from equipoise.study.analyses import components
 from equipoise.study.analyses.components import Component, Components
-from equipoise.types.arrays import InputError
-from equipoise.types.findings import cell
-from equipoise.types.predictions import Predictions
+from equipoise.types import InputError, Predictions, cell
 from tests.analysed import variance_components
 from tests.oracles.bootstrap import annotations
 from tests.strategies import names

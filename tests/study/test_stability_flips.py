@@ -11,9 +11,7 @@ from numpy.testing import assert_allclose
 from equipoise.inference.resampling import resample
 from equipoise.study import Settings, evaluate
 from equipoise.study.analyses import flip_search
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import InputError
-from equipoise.types.predictions import Predictions
+from equipoise.types import Annotations, InputError, Predictions
 from tests.analysed import flips
 from tests.oracles.bootstrap import annotations
 from tests.oracles.flips import smallest

@@ -5,8 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from equipoise.study.analyses.flip_search import UNITS
-from equipoise.types.annotations import Annotations
-from equipoise.types.predictions import Predictions
+from equipoise.types import Annotations, Predictions
 from tests.analysed import flips
 from tests.oracles import flips as oracle
 from tests.strategies import names

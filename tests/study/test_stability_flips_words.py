@@ -9,7 +9,7 @@ import pytest
 
 from equipoise.study import MACRO
 from equipoise.study.analyses.flip_search import UNITS
-from equipoise.types.predictions import Predictions
+from equipoise.types import Predictions
 from tests.analysed import flips
 from tests.oracles import flips as oracle
 from tests.oracles.bootstrap import annotations

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from equipoise.types.arrays import InputError
-from equipoise.types.predictions import Predictions
+from equipoise.types import InputError, Predictions
 from tests.analysed import panel_size, rank_stability, variance_components
 from tests.oracles import bootstrap
 from tests.strategies import names

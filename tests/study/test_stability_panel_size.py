@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from equipoise.inference.ranks import spearman
 from equipoise.metrics import auroc
 from equipoise.study.analyses import panels
-from equipoise.types.predictions import Predictions
+from equipoise.types import Predictions
 from tests.analysed import panel_size
 from tests.oracles import bootstrap
 from tests.strategies import names

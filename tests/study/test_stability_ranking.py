@@ -11,8 +11,7 @@ from equipoise.inference.resampling import resample
 from equipoise.study import Settings, evaluate
 from equipoise.study.analyses.ranking import as_drawn
 from equipoise.truth import dirichlet
-from equipoise.types.arrays import InputError
-from equipoise.types.predictions import Predictions
+from equipoise.types import InputError, Predictions
 from tests.analysed import rank_stability
 from tests.oracles.bootstrap import annotations
 from tests.strategies import names

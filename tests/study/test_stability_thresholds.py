@@ -19,7 +19,7 @@ from equipoise.study.analyses.thresholds import (
     rises,
     sampling_plan,
 )
-from equipoise.types.arrays import InputError
+from equipoise.types import InputError
 from tests.oracles import bootstrap
 from tests.strategies import names
 

@@ -16,8 +16,7 @@ from equipoise.study import Study
 from equipoise.study.analyses.stated_cuts import cuts_finding, points_at_cuts
 from equipoise.study.competitors import reader_tables
 from equipoise.study.thresholds import Thresholds
-from equipoise.types.claims import Decision
-from equipoise.types.words import Nouns
+from equipoise.types import Decision, Nouns
 
 
 def gold_study(tasks=("",), readers=3, cut=0.5, margin=None, quality=2.0, number=160):

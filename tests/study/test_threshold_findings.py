@@ -9,7 +9,7 @@ import pytest
 
 from equipoise.report import page
 from equipoise.report.text import texts
-from equipoise.types.findings import as_json
+from equipoise.types import as_json
 from tests.threshold_study import AUDITS, THRESHOLDS, known
 
 every = pytest.mark.parametrize("name", [*THRESHOLDS, *AUDITS])

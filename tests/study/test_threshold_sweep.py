@@ -8,9 +8,7 @@ from equipoise.study import Settings, evaluate
 from equipoise.study.analyses.threshold_in_use import ModelsBeside
 from equipoise.study.questions import ask, label_rules
 from equipoise.study.variants import Contest
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import InputError
-from equipoise.types.predictions import Predictions
+from equipoise.types import Annotations, InputError, Predictions
 from tests.analysed import study_of
 from tests.oracles import bootstrap
 from tests.strategies import names

@@ -40,10 +40,7 @@ from equipoise.truth import (
     plackett_luce,
     probabilistic_inverse_rank,
 )
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import InputError
-from equipoise.types.findings import Finding, cell
-from equipoise.types.numbers import number, percent
+from equipoise.types import Annotations, Finding, InputError, cell, number, percent
 from tests.report_truth_sample import BAD, rankings, votes
 
 

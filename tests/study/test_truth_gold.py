@@ -15,7 +15,7 @@ from equipoise.study.analyses.truth_report import (
     aggregates_against_gold,
 )
 from equipoise.truth import MODELS
-from equipoise.types.notices import Notice
+from equipoise.types import Notice
 
 NAMES = ("dirichlet", "dawid_skene", "mean_vote")
 

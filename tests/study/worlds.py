@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from equipoise.types.annotations import Annotations
-from equipoise.types.predictions import Predictions
+from equipoise.types import Annotations, Predictions
 from tests.strategies import names
 
 ITEMS, PANEL = 40, 4

@@ -21,8 +21,7 @@ from equipoise.truth import (
 from equipoise.truth.agreement import reading_agreement
 from equipoise.truth.annotation_checks import cautions
 from equipoise.truth.certainty import annotation_certainty, mass_certainty
-from equipoise.types.groupings import Grouping
-from equipoise.types.plausibilities import Dirichlet
+from equipoise.types import Dirichlet, Grouping
 
 
 def votes(label, **columns):

@@ -23,7 +23,7 @@ from equipoise.truth import (
     normal,
     plackett_luce,
 )
-from equipoise.types.annotations import COLUMNS
+from equipoise.types import COLUMNS
 
 NAMES = {"items": tuple("abcdef"), "annotators": tuple("wxyz")}
 

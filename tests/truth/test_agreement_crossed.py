@@ -15,7 +15,7 @@ from equipoise.truth.agreement.coefficients import (
     percent_agreement,
 )
 from equipoise.truth.agreement.crossed import crossed_coefficient
-from equipoise.types.annotations import Annotations
+from equipoise.types import Annotations
 
 SLOW = {"alpha": krippendorff_alpha, "fleiss": fleiss_kappa, "percent": percent_agreement}
 ALPHA, PERCENT = 0.318, 0.691  # of annotators like those drawn here, from 20,000 items by 400

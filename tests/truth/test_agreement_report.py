@@ -12,8 +12,7 @@ from equipoise.truth.agreement import (
     agreement_summaries,
     agreement_table,
 )
-from equipoise.types.findings import Dots, Heat, cell
-from equipoise.types.notices import worded
+from equipoise.types import Dots, Heat, cell, worded
 from tests.report_truth_sample import rankings, votes
 from tests.truth.test_agreement import table
 

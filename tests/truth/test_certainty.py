@@ -21,8 +21,7 @@ from equipoise.truth import (
     probabilistic_inverse_rank,
 )
 from equipoise.truth.certainty import annotation_certainty, group_certainty, mass_certainty
-from equipoise.types.groupings import Grouping, coarsened
-from equipoise.types.plausibilities import Categorical
+from equipoise.types import Categorical, Grouping, coarsened
 
 # uncertain_ground_truth at 98349d8, and the definitions of the paper composed from it
 DRAWS = [

@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from equipoise import Annotations, InputError, evaluate, read_annotations
 from equipoise.truth import Fit, Smoothing, annotator_bootstrap, dawid_skene, mean_vote
-from equipoise.types.predictions import Predictions
+from equipoise.types import Predictions
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden/dawid_skene.json").read_text())
 PLAIN = Smoothing(0, 0)

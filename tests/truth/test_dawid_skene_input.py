@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 
 from equipoise import Annotations, InputError
 from equipoise.truth import Fit, Smoothing, dawid_skene, dawid_skene_ordinal
-from equipoise.types.notices import worded
+from equipoise.types import worded
 
 MODELS = {
     "Dawid-Skene": dawid_skene,

@@ -21,7 +21,7 @@ from equipoise.truth.ratings import (
     normal,
     normal_of_moments,
 )
-from equipoise.types.predictions import Predictions
+from equipoise.types import Predictions
 
 PRIOR = NormalPrior(mean=1.0, worth=0.5, shape=2.0, scale=3.0)
 

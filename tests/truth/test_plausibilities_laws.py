@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from equipoise import Annotations, InputError
 from equipoise.truth import CATALOGUE, dirichlet, majority_vote, mean_vote
-from equipoise.types.plausibilities import Categorical, Dirichlet
+from equipoise.types import Categorical, Dirichlet
 
 OTHERS = ("dawid_skene_ordinal", "glad")  # for grades, and for yes/no votes
 NOMINAL = {name: one for name, one in CATALOGUE.items() if name not in OTHERS}

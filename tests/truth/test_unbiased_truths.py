@@ -16,9 +16,7 @@ from equipoise.study import Settings
 from equipoise.study.analyses.truth_items import certainty_findings
 from equipoise.truth import GladFit, dawid_skene, dirichlet, glad
 from equipoise.truth.certainty import annotation_certainty
-from equipoise.types.numbers import number
-from equipoise.types.plausibilities import Plausibilities
-from equipoise.types.votes import added_votes
+from equipoise.types import Plausibilities, added_votes, number
 
 
 def codes(said):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from equipoise import Annotations, Predictions, evaluate, resample
-from equipoise.types.predictions import Duplicates, duplicate_models, duplicate_notices
+from equipoise.types import Duplicates, duplicate_models, duplicate_notices
 from tests.analysed import analysed
 from tests.strategies import names
 

@@ -15,9 +15,19 @@ from rich.console import Console
 from equipoise.report.page import figures, render, report_files, write_report
 from equipoise.report.terminal import show
 from equipoise.report.text import texts
-from equipoise.types.findings import Column, Finding, Report, Table, as_json, cell, plain
-from equipoise.types.notices import Notice, worded
-from equipoise.types.words import Option, hint
+from equipoise.types import (
+    Column,
+    Finding,
+    Notice,
+    Option,
+    Report,
+    Table,
+    as_json,
+    cell,
+    hint,
+    plain,
+    worded,
+)
 from tests.findings_sample import HOSTILE, NAN, PLAIN, charts, report, table
 
 every_naming = pytest.mark.parametrize("models", [PLAIN, HOSTILE], ids=["plain", "hostile"])

@@ -14,16 +14,16 @@ from equipoise.metrics import conditioned, named, ranked_probability_score
 from equipoise.metrics.draws import plain_draws
 from equipoise.study import evaluate
 from equipoise.truth import CATALOGUE, Chain, annotator_bootstrap, dirichlet, plackett_luce
-from equipoise.types.arrays import InputError
-from equipoise.types.groupings import (
+from equipoise.types import (
     Grouping,
+    InputError,
+    Plausibilities,
+    Predictions,
     coarsened,
     expected_group_value,
-    expected_mass_value,
     group_chance,
 )
-from equipoise.types.plausibilities import Plausibilities
-from equipoise.types.predictions import Predictions
+from equipoise.types.groupings import expected_mass_value
 from tests.oracles import draws as oracle
 from tests.strategies import names
 

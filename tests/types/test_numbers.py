@@ -5,9 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from equipoise.report.text import as_markdown
-from equipoise.types.findings import Column, Table
-from equipoise.types.notices import Notice
-from equipoise.types.numbers import bound, change, number
+from equipoise.types import Column, Notice, Table, bound, change, number
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 from numpy.testing import assert_allclose
 
-from equipoise.types.arrays import InputError
+from equipoise.types import InputError
 from equipoise.types.partial_rankings import average_overlap_of_rankings
 
 CLOSE = {"rtol": 0, "atol": 1e-12}

@@ -9,10 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from equipoise.inference.estimate import Estimate
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import InputError
-from equipoise.types.plausibilities import Plausibilities
-from equipoise.types.predictions import Predictions
+from equipoise.types import Annotations, InputError, Plausibilities, Predictions
 from tests.strategies import distributions, names
 
 

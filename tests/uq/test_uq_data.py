@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from equipoise.types.arrays import InputError
+from equipoise.types import InputError
 from equipoise.uq.training.corruptions import (
     CORRUPTIONS,
     assigned,

@@ -10,7 +10,7 @@ from scipy.integrate import quad
 from scipy.stats import beta as beta_law
 
 from equipoise import uq
-from equipoise.types.arrays import InputError
+from equipoise.types import InputError
 from equipoise.uq import Beta, decompose
 from equipoise.uq.decomposition import image_level, mean_probabilities
 

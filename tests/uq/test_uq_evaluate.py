@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from equipoise.cli import app
 from equipoise.report.page import render
-from equipoise.types.arrays import InputError
+from equipoise.types import InputError
 from equipoise.uq import Beta, Prediction, evaluate_uncertainty, uncertainty_report
 from equipoise.uq.predictions import find_files, read_study
 from equipoise.uq.tasks import label_values, macro

@@ -10,7 +10,7 @@ import torch
 from typer.testing import CliRunner
 
 from equipoise.cli import app
-from equipoise.types.arrays import InputError
+from equipoise.types import InputError
 from equipoise.uq.predictions import find_files, read_study
 from equipoise.uq.training.grid import run_grid
 from equipoise.uq.training.loop import Bench, read_whole, write_whole

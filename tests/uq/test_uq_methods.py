@@ -7,7 +7,7 @@ import pytest
 import torch
 from scipy.optimize import minimize_scalar
 
-from equipoise.types.arrays import InputError
+from equipoise.types import InputError
 from equipoise.uq.training.corruptions import label_aurocs
 from equipoise.uq.training.data import Recipe, demo_images
 from equipoise.uq.training.methods import METHODS, quick

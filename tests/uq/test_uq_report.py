@@ -12,8 +12,7 @@ from equipoise.report.page.cells import standings
 from equipoise.report.page.curves import draw_lines
 from equipoise.report.page.figure import ModelStyles
 from equipoise.report.terminal import answer_lines
-from equipoise.types.arrays import InputError
-from equipoise.types.charts import Line, Lines
+from equipoise.types import InputError, Line, Lines
 from equipoise.uq import (
     Prediction,
     decompose,

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from equipoise.cli import app
 from equipoise.cli.uq import _files
-from equipoise.types.arrays import InputError
+from equipoise.types import InputError
 from equipoise.uq.training.corruptions import macro_auroc
 from equipoise.uq.training.data import Recipe, demo_images
 from equipoise.uq.training.grid import run_grid

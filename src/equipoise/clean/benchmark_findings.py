@@ -28,19 +28,27 @@ from equipoise.scale.cells import digest
 from equipoise.study import LABELS
 from equipoise.study.analyses.catalogue import ANALYSES
 from equipoise.study.study import Progress
-from equipoise.types.arrays import InputError
-from equipoise.types.findings import (
+from equipoise.types import (
     Card,
     Finding,
+    InputError,
+    Names,
+    Notices,
+    Nouns,
     Report,
     Standings,
     Table,
+    capital,
     cite,
     columns,
+    count,
+    counted,
+    in_words,
+    joined,
+    notice,
+    number,
+    percent,
 )
-from equipoise.types.notices import Notice, notice
-from equipoise.types.numbers import count, number, percent
-from equipoise.types.words import Nouns, capital, counted, in_words, joined
 
 NAMED = 3  # detectors that a sentence names
 SOURCES = ("groger2025",)
@@ -115,7 +123,7 @@ def _unique(values: Iterable[Any]) -> tuple[Any, ...]:
     return tuple(dict.fromkeys(values))
 
 
-def _notices(done: BenchmarkResult, parts: Sequence[Report]) -> tuple[Notice, ...]:
+def _notices(done: BenchmarkResult, parts: Sequence[Report]) -> Notices:
     several = len(done.tasks) > 1
     return (
         *done.notices,
@@ -134,7 +142,7 @@ def _ranking(compared: TaskBenchmark) -> RankedModels:
     return Answer(compared.evaluation).front
 
 
-def _no_better_than_chance(compared: TaskBenchmark) -> tuple[str, ...]:
+def _no_better_than_chance(compared: TaskBenchmark) -> Names:
     """Detectors whose interval reaches down to the chance level of the metric that decides."""
     front = _ranking(compared)
     level = compared.chance(front.metric.name, front.labels)
@@ -331,7 +339,7 @@ def _left_out(result: BenchmarkResult) -> list[Finding]:
 # ---- how it was done -----------------------------------------------------------------------
 
 
-def _methods(done: BenchmarkResult, parts: Sequence[Report]) -> tuple[str, ...]:
+def _methods(done: BenchmarkResult, parts: Sequence[Report]) -> Names:
     """Sentences for the methods of a paper."""
     named = []
     for detector in done.detectors:
@@ -419,14 +427,14 @@ def benchmark_run(done: BenchmarkResult, report: Report) -> Run:
     return Run(merged, whole)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class _About:
     """What a folder is about: a study, the hash of its items, and what was compared on it."""
 
     study: str
     items: str
-    tasks: tuple[str, ...]
-    detectors: tuple[str, ...]
+    tasks: Names
+    detectors: Names
 
 
 def check_data(folder: Path, data: JudgedCollection) -> None:
@@ -442,7 +450,7 @@ def check_data(folder: Path, data: JudgedCollection) -> None:
         )
 
 
-def save(done: BenchmarkResult, report: Report, folder: Path) -> tuple[Notice, ...]:
+def save(done: BenchmarkResult, report: Report, folder: Path) -> Notices:
     """Write the run.
 
     Returns a notice where the result of other detectors, tasks or another study was replaced.

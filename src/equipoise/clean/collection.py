@@ -27,19 +27,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.datasets import Source
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import (
+from equipoise.types import (
+    Annotations,
     Bools,
     Floats,
     InputError,
     Ints,
+    Names,
+    Notices,
+    Nouns,
     frozen,
+    notice,
     positions,
     require_unique,
     short_repr,
 )
-from equipoise.types.notices import Notice, notice
-from equipoise.types.words import Nouns
 
 Task = Literal["off_topic", "near_duplicates", "label_errors"]
 TASKS: tuple[Task, ...] = get_args(Task)
@@ -77,7 +79,7 @@ SEPARATOR = " | "
 NamedPair = tuple[str, str]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Pairs:
     """Unordered pairs of items, by their places.
 
@@ -120,7 +122,7 @@ class Pairs:
     def __len__(self) -> int:
         return len(self.first)
 
-    def names(self, items: Sequence[str]) -> tuple[str, ...]:
+    def names(self, items: Sequence[str]) -> Names:
         """Names of the pairs."""
         return tuple(
             pair_name(items[a], items[b])
@@ -174,7 +176,7 @@ def split_pair(name: str) -> tuple[str, str]:
     return parts[0], parts[1]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Leak:
     """Duplicates between two parts of the data.
 
@@ -189,7 +191,7 @@ class Leak:
     """
 
     parts: tuple[str, str]
-    groups: tuple[tuple[str, ...], ...]
+    groups: tuple[Names, ...]
     counts: tuple[int, int]
 
 
@@ -210,9 +212,7 @@ def components(first: Ints, second: Ints, size: int) -> Ints:
     return np.asarray(smallest[code])
 
 
-def duplicate_groups(
-    pairs: Iterable[NamedPair], items: Sequence[str]
-) -> tuple[tuple[str, ...], ...]:
+def duplicate_groups(pairs: Iterable[NamedPair], items: Sequence[str]) -> tuple[Names, ...]:
     """Items that pairs connect, in the order of the items; groups by their first item."""
     listed = list(pairs)
     ends = positions([name for pair in listed for name in pair], items, where="duplicates")
@@ -225,7 +225,7 @@ def duplicate_groups(
 
 def leakage(pairs: Iterable[NamedPair], split: Mapping[str, str]) -> tuple[Leak, ...]:
     """Duplicates between parts of the data, by the part of each item, empty text for none."""
-    shared: dict[tuple[str, str], list[tuple[str, ...]]] = {}
+    shared: dict[tuple[str, str], list[Names]] = {}
     for group in duplicate_groups(pairs, list(split)):
         for both in combinations(sorted({split[name] for name in group} - {""}), 2):
             shared.setdefault(both, []).append(group)
@@ -236,7 +236,7 @@ def leakage(pairs: Iterable[NamedPair], split: Mapping[str, str]) -> tuple[Leak,
     return tuple(leaks)
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Collection:
     """What is looked through.
 
@@ -268,16 +268,16 @@ class Collection:
     Collection(items: 2, embeddings: 2 x 2)
     """
 
-    items: tuple[str, ...]
+    items: Names
     embeddings: Floats | None = None
     images: ImageSource | None = None
     labels: Ints | None = None
-    classes: tuple[str, ...] = ()
+    classes: Names = ()
     known: Ints | None = None
-    split: tuple[str, ...] = ()
+    split: Names = ()
     pairs: Pairs | None = None
     rejected: tuple[InputError, ...] = ()
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
 
     __repr__ = short_repr
 
@@ -366,7 +366,7 @@ class Collection:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class ImageView:
     """Some images of a source."""
 
@@ -385,7 +385,7 @@ class ImageView:
         return self.source.digest(int(self.places[place]))
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class JudgedCollection:
     """Images, embeddings and labels, and yes/no votes on which of them are a problem.
 
@@ -466,7 +466,7 @@ class JudgedCollection:
         )
         return replace(part, notices=(*part.notices, left_out))
 
-    def _visible(self, names: tuple[str, ...], task: Task) -> Bools:
+    def _visible(self, names: Names, task: Task) -> Bools:
         """Which items, or pairs, are there for detectors of a task, shape (names,)."""
         data = self.collection
         visible = set(data.items)
@@ -519,7 +519,7 @@ def _first_spellings(renamed: Annotations, votes: Annotations) -> Bools:
     return keep
 
 
-def known_truth(items: tuple[str, ...], truth: Bools) -> Annotations:
+def known_truth(items: Names, truth: Bools) -> Annotations:
     """Which items are a problem, as gold."""
     return Annotations(
         kind="binary",

@@ -29,17 +29,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from equipoise.types.arrays import (
-    Floats,
-    InputError,
-    require_number,
-    require_whole,
-)
+from equipoise.types import Floats, InputError, require_number, require_whole
 
 LEAST = 10  # scores
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Cut:
     """Where suspicion begins.
 

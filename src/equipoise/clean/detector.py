@@ -24,16 +24,17 @@ from equipoise.read.user_code import (
     path_and_name,
     user_file,
 )
-from equipoise.types.arrays import (
+from equipoise.types import (
     Floats,
     InputError,
     Ints,
+    Names,
+    Predictions,
     choice,
     nearest,
     require_number,
     require_whole,
 )
-from equipoise.types.predictions import Predictions
 
 Need = Literal["embeddings", "images", "labels", "known"]
 Progress = Callable[[int, int], None]
@@ -56,7 +57,7 @@ FACTS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LeftOut:
     """A task, or a detector of it, without a result, and why."""
 
@@ -88,10 +89,10 @@ class Detector(ABC):
     title: str
     task: Task
     needs: tuple[Need, ...]
-    packages: tuple[str, ...] = ()
+    packages: Names = ()
     seeded: bool = False
     bounded: bool = False
-    references: tuple[str, ...] = ()
+    references: Names = ()
 
     @abstractmethod
     def score(
@@ -181,10 +182,10 @@ class CatalogueDetector(Detector):
     needs: tuple[Need, ...] = ("embeddings",)
     compute: Callable[..., Any]
     hyper: Hyper = field(default_factory=dict, hash=False)
-    packages: tuple[str, ...] = ()
+    packages: Names = ()
     seeded: bool = False
     bounded: bool = False
-    references: tuple[str, ...]
+    references: Names
     background: Callable[[Collection, int], Floats] | None = None
 
     @property

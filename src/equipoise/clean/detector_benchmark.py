@@ -47,16 +47,18 @@ from equipoise.read.user_code import user_file
 from equipoise.scale.cells import Arrays, Cell, Outcome, Progress, digest, run_cells
 from equipoise.study import Evaluation, Settings, Study
 from equipoise.study.study import report_replicates
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import (
+from equipoise.types import (
+    Annotations,
     InputError,
+    Names,
+    Notice,
+    Notices,
+    Predictions,
     positions,
     require_drawn,
     require_unique,
     short_repr,
 )
-from equipoise.types.notices import Notice
-from equipoise.types.predictions import Predictions
 
 TOP = (100, 500, 1000)  # items that are looked at first
 FEWER = (10,)  # where there are not so many
@@ -80,7 +82,7 @@ CHAIN = Notice(
 _distributions = cache(packages_distributions)  # looks at every file that is installed
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class TaskBenchmark:
     """All detectors of one task.
 
@@ -120,7 +122,7 @@ class TaskBenchmark:
         return float("nan")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class BenchmarkResult:
     """What `Benchmark.run` returns.
 
@@ -140,7 +142,7 @@ class BenchmarkResult:
     detectors: tuple[Detector, ...]
     tasks: tuple[TaskBenchmark, ...]
     left_out: tuple[LeftOut, ...] = ()
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
 
     __repr__ = short_repr
 
@@ -165,7 +167,7 @@ class BenchmarkResult:
         ]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Benchmark:
     """Detectors, what they are compared on, and how.
 
@@ -373,7 +375,7 @@ def _predictions(
     return runs
 
 
-def _metrics_for(items: int) -> tuple[str, ...]:
+def _metrics_for(items: int) -> Names:
     """The usual metrics for so many items.
 
     Examples

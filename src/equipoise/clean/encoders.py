@@ -46,8 +46,7 @@ from equipoise.read.user_code import (
     path_and_name,
     user_file,
 )
-from equipoise.types.arrays import Floats, InputError, short_repr
-from equipoise.types.notices import Notice, notice
+from equipoise.types import Floats, InputError, Names, Notices, notice, short_repr
 
 IMAGENET_MEAN = (0.485, 0.456, 0.406)
 IMAGENET_SD = (0.229, 0.224, 0.225)
@@ -181,7 +180,7 @@ class GivenEmbeddings(Encoder):
 
     name = "given"
     array: Floats
-    items: tuple[str, ...] = ()
+    items: Names = ()
 
     __repr__ = short_repr
 
@@ -234,7 +233,7 @@ class GreyPixels(Encoder):
         return np.asarray(grey - grey.mean() + np.float32(_FLOOR))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Embedded:
     """Embeddings of a collection.
 
@@ -250,7 +249,7 @@ class Embedded:
 
     values: Floats
     encoded: int
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
 
     __repr__ = short_repr
 

@@ -40,8 +40,7 @@ from equipoise.clean.collection import (
 )
 from equipoise.clean.detector import Progress, require_packages, tell
 from equipoise.read.files import AnyPath, file_sha256
-from equipoise.types.arrays import InputError, short_repr
-from equipoise.types.notices import notice
+from equipoise.types import InputError, Names, notice, short_repr
 
 if TYPE_CHECKING:
     from PIL.Image import Image as PillowImage
@@ -82,7 +81,7 @@ _SPECIAL = "a pipe, socket or device"
 _QUALITY = 85  # of thumbnails
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class ArrayImages:
     """Images in memory, all of one size.
 
@@ -132,7 +131,7 @@ class ArrayImages:
         return hashlib.sha256(repr(pixels.shape).encode() + pixels.tobytes()).hexdigest()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class FileImages:
     """Images in files of one folder, read when they are asked for.
 
@@ -145,7 +144,7 @@ class FileImages:
     """
 
     root: Path
-    paths: tuple[str, ...]
+    paths: Names
 
     __repr__ = short_repr
 

@@ -44,8 +44,7 @@ from equipoise.clean.encoders import (
     squeeze,
 )
 from equipoise.read.files import file_sha256, require_file, unreadable
-from equipoise.types.arrays import Floats, InputError, choice, listed, require_whole
-from equipoise.types.numbers import count
+from equipoise.types import Floats, InputError, choice, count, listed, require_whole
 
 VERSIONS = ("lite0", "lite2")
 MOST_SIDE = 4096  # pixels of an image

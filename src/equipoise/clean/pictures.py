@@ -24,12 +24,12 @@ from typing import NamedTuple
 import numpy as np
 
 from equipoise.clean.collection import ImageSource, Pixels
-from equipoise.types.arrays import choice, require_number, short_repr
+from equipoise.types import choice, require_number, short_repr
 
 Random = np.random.Generator
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Alteration:
     """How a copy differs from what it was copied from.
 
@@ -194,7 +194,7 @@ class PlantedItem(NamedTuple):
         return self.original < 0 and not self.invented
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class PlantedImages:
     """Pictures of a source, altered copies of them, and others; nothing is kept in memory.
 

@@ -44,17 +44,20 @@ from equipoise.clean.pictures import (
     Random,
 )
 from equipoise.clean.similarity import Directions, Search, neighbours
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import (
+from equipoise.types import (
+    Annotations,
     Bools,
     Floats,
     InputError,
     Ints,
+    Names,
+    capital,
     choice,
+    counted,
+    joined,
     require_number,
     require_whole,
 )
-from equipoise.types.words import capital, counted, joined
 
 FLIPS = ("symmetric", "asymmetric", "feature")
 _USUAL = tuple(Alteration(kind, 1.0 if kind == "mirror" else 0.5) for kind in ALTERATIONS)
@@ -65,7 +68,7 @@ _SAME = 1e-9  # distance below which two items are the same
 Pair = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class OffTopic:
     """What is put in that does not belong.
 
@@ -83,7 +86,7 @@ class OffTopic:
 
     share: float = 0.05
     source: Collection | None = None
-    kinds: tuple[str, ...] = tuple(MADE_UP)
+    kinds: Names = tuple(MADE_UP)
     distance: float = 1.5
 
     def __post_init__(self) -> None:
@@ -93,7 +96,7 @@ class OffTopic:
         require_number("off-topic, distance", self.distance, above=0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Copies:
     """What is put in twice.
 
@@ -125,7 +128,7 @@ class Copies:
         require_number("copies, random", self.random, above=-1e-9)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Flips:
     """Labels that are made wrong.
 
@@ -306,7 +309,7 @@ def _more_labels(labels: Ints | None, original: Ints) -> Ints | None:
     return np.concatenate((labels, inherited))
 
 
-def _more_parts(split: tuple[str, ...], number: int, seed: int) -> tuple[str, ...]:
+def _more_parts(split: Names, number: int, seed: int) -> Names:
     if not split:
         return ()
     drawn = stream(seed, "order", 1).integers(0, len(split), number)
@@ -470,7 +473,7 @@ def _wrong_classes(
 
 def _judged_pairs(
     data: Collection, group: Ints, plan: Copies, seed: int
-) -> tuple[tuple[str, ...], Bools]:
+) -> tuple[Names, Bools]:
     """All pairs of duplicates, of one group, and the pairs that are judged as none."""
     members: dict[int, list[int]] = {}
     for place, code in enumerate(group.tolist()):

@@ -66,16 +66,19 @@ from equipoise.read.tables import (
     word_number,
     words_of,
 )
-from equipoise.types.arrays import (
+from equipoise.types import (
     Floats,
     InputError,
     Ints,
+    Names,
+    Notice,
+    Notices,
     choice,
     listed,
+    notice,
     require_unique,
     short_repr,
 )
-from equipoise.types.notices import Notice, notice
 
 FOLDERS = "folders"
 _SHOWN = 3  # examples of a notice
@@ -91,7 +94,7 @@ _IDS = ("items", "ids", "index", "names", "item", "id")
 _BESIDE = (".ids.txt", "_ids.txt")
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class ItemTable:
     """What a file tells of items.
 
@@ -109,12 +112,12 @@ class ItemTable:
         What a reader should know.
     """
 
-    items: tuple[str, ...]
+    items: Names
     embeddings: Floats | None = None
-    labels: tuple[str, ...] = ()
-    split: tuple[str, ...] = ()
-    classes: tuple[str, ...] = ()
-    notices: tuple[Notice, ...] = ()
+    labels: Names = ()
+    split: Names = ()
+    classes: Names = ()
+    notices: Notices = ()
 
     __repr__ = short_repr
 
@@ -172,7 +175,7 @@ def _table(file: Content) -> Table:
     raise unknown_ending(file, (*delimited.ENDINGS, *parquet.ENDINGS))
 
 
-def words(table: Table, column: str) -> tuple[str, ...]:
+def words(table: Table, column: str) -> Names:
     """A column as text, empty where there is none."""
     coded = code_names(table, column)
     names = np.array([*coded.names, ""], dtype=object)
@@ -186,7 +189,7 @@ def texts(table: Table, column: str) -> list[str]:
     return [spelt[code] if code >= 0 else "" for code in codes]
 
 
-def ids(table: Table, column: str) -> tuple[str, ...]:
+def ids(table: Table, column: str) -> Names:
     """A column of ids as text; a row without one is refused."""
     coded = code_ids(table, column, ours="id", of="item")
     return tuple(coded.names[code] for code in coded.codes)
@@ -242,7 +245,7 @@ def _first_array(arrays: Mapping[str, Any], names: Sequence[str], where: str) ->
     )
 
 
-def _texts(values: Any) -> tuple[str, ...]:
+def _texts(values: Any) -> Names:
     flat = np.asarray(values).ravel()
     if np.issubdtype(flat.dtype, np.floating):
         whole = (np.abs(flat) < MOST_WHOLE) & (flat == np.rint(flat))  # False for nan
@@ -250,7 +253,7 @@ def _texts(values: Any) -> tuple[str, ...]:
     return tuple(str(value) for value in flat.tolist())
 
 
-def _labels(values: Any, classes: Sequence[str], where: str) -> tuple[str, ...]:
+def _labels(values: Any, classes: Sequence[str], where: str) -> Names:
     """Labels as names; codes below 0 are none."""
     flat = np.asarray(values).ravel()
     if not np.issubdtype(flat.dtype, np.number):
@@ -331,7 +334,7 @@ def _read_columns(file: Content) -> ItemTable:
     )
 
 
-def _odd_features(names: Sequence[str]) -> tuple[Notice, ...]:
+def _odd_features(names: Sequence[str]) -> Notices:
     """Say what the features are where some are not numbered like most."""
     stems = [name.rstrip(digits) if name[-1:].isdigit() else None for name in names]
     common = Counter(stem for stem in stems if stem is not None).most_common(1)
@@ -348,7 +351,7 @@ def _odd_features(names: Sequence[str]) -> tuple[Notice, ...]:
     return (notice("columns_features", text, features=len(names), columns=odd),)
 
 
-def item_column(table: Table) -> tuple[str, tuple[Notice, ...]]:
+def item_column(table: Table) -> tuple[str, Notices]:
     """The column of ids, by our name or a word for it."""
     like = {
         name: column for name, column in table.columns.items() if is_named_like(name, "item")
@@ -465,7 +468,7 @@ def _no_images(folder: Path, rejected: Sequence[InputError]) -> InputError:
 
 
 def _facts_by_folders(
-    items: tuple[str, ...], table: ItemTable, *, labels: bool, split: bool
+    items: Names, table: ItemTable, *, labels: bool, split: bool
 ) -> ItemTable:
     """Parts from the first sub-folders, labels from the first, or second, ones."""
     above = [PurePosixPath(name).parts[:-1] for name in items]
@@ -495,7 +498,7 @@ def _facts_by_folders(
 
 
 def _read_labels(
-    source: AnyPath | Mapping[str, str], items: tuple[str, ...], table: ItemTable
+    source: AnyPath | Mapping[str, str], items: Names, table: ItemTable
 ) -> ItemTable:
     """What a file of labels, or a mapping, tells of the items."""
     if isinstance(source, Mapping):
@@ -550,7 +553,7 @@ def _label_table(path: AnyPath) -> ItemTable:
 
 def _rows_of_items(
     names: Sequence[str], items: Sequence[str], *, where: str
-) -> tuple[list[int], tuple[Notice, ...]]:
+) -> tuple[list[int], Notices]:
     """The row of every item in a file, -1 for none; by path, or else by file name."""
     plain = [str(PurePosixPath(name.replace("\\", "/"))) for name in names]
     row = {name: place for place, name in enumerate(plain)}
@@ -588,13 +591,13 @@ def _with_labels(data: Collection, facts: ItemTable) -> Collection:
     return replace(data, notices=tuple(notices))
 
 
-def _sorted_names(names: set[str]) -> tuple[str, ...]:
+def _sorted_names(names: set[str]) -> Names:
     """Classes by name, or by number where all are whole numbers."""
     whole = all(name.isascii() and name.isdecimal() for name in names)
     return tuple(sorted(names, key=lambda name: (int(name) if whole else 0, name)))
 
 
-def _label_notices(codes: Ints, classes: tuple[str, ...]) -> list[Notice]:
+def _label_notices(codes: Ints, classes: Names) -> list[Notice]:
     notices = []
     missing = int((codes == MISSING).sum())
     if missing:
@@ -637,7 +640,7 @@ def _with_embeddings(
     return replace(data, embeddings=embedding.values, notices=notices)
 
 
-def read_parts(path: AnyPath, items: Sequence[str]) -> tuple[str, ...]:
+def read_parts(path: AnyPath, items: Sequence[str]) -> Names:
     """The part of every item; rows of other items are passed over.
 
     Parameters

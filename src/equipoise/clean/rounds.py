@@ -70,20 +70,22 @@ from equipoise.clean.rounds_search import Clusters, questions
 from equipoise.clean.similarity import Directions
 from equipoise.read.files import AnyPath
 from equipoise.truth import MODELS
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import (
+from equipoise.types import (
+    Annotations,
     Bools,
+    Finding,
     Floats,
     InputError,
     Ints,
+    Names,
+    Notices,
     choice,
     listed,
     meant,
+    notice,
     require_number,
     require_whole,
 )
-from equipoise.types.findings import Finding
-from equipoise.types.notices import Notice, notice
 
 __all__ = [
     "JUDGES",
@@ -128,7 +130,7 @@ class PairVote(NamedTuple):
     place: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Judging:
     """How votes become answers.
 
@@ -266,7 +268,7 @@ def read_pair_votes(path: AnyPath) -> list[PairVote]:
     ]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Round:
     """Pairs that were asked together.
 
@@ -328,14 +330,14 @@ class DuplicateRounds:
     True
     """
 
-    items: tuple[str, ...]
+    items: Names
     embeddings: Floats
     points: Directions
     clusters: Clusters
     rounds: tuple[Round, ...]
     judging: Judging
     patience: int = 1
-    paths: tuple[str, ...] = ()
+    paths: Names = ()
 
     def __repr__(self) -> str:
         state = "finished" if self.finished else f"{len(self.pairs):,} pairs asked"
@@ -409,7 +411,7 @@ class DuplicateRounds:
         return Pairs(nothing, nothing) if self.finished else self.rounds[-1].pairs
 
     @property
-    def names(self) -> tuple[str, ...]:
+    def names(self) -> Names:
         """Names of the pairs that are asked now."""
         return self.pairs.names(self.items)
 
@@ -435,7 +437,7 @@ class DuplicateRounds:
         return digest.hexdigest()
 
     @property
-    def groups(self) -> tuple[tuple[str, ...], ...]:
+    def groups(self) -> tuple[Names, ...]:
         """Near duplicates so far, the largest groups first; items without any are in none."""
         labels = self.clusters.labels
         order = np.argsort(labels, kind="stable")
@@ -472,9 +474,7 @@ class DuplicateRounds:
         """
         return self._with_votes(votes).closed_if_complete()
 
-    def without_unasked(
-        self, votes: Iterable[PairVote]
-    ) -> tuple[list[PairVote], tuple[Notice, ...]]:
+    def without_unasked(self, votes: Iterable[PairVote]) -> tuple[list[PairVote], Notices]:
         """Votes without those on pairs that were never asked, and a notice that counts these.
 
         Where no pair of theirs was asked nothing is left out: they are of other rounds.
@@ -580,14 +580,14 @@ class DuplicateRounds:
         return InputError(f"{where}, pair {name!r}", got, expected, do)
 
 
-def _spellings(name: str) -> tuple[str, ...]:
+def _spellings(name: str) -> Names:
     """How a pair may be written: as it is, and turned round."""
     parts = name.split(SEPARATOR)
     turned = pair_name(*parts) if len(parts) == 2 else name
     return name, turned
 
 
-def _image_paths(collection: Collection) -> tuple[str, ...]:
+def _image_paths(collection: Collection) -> Names:
     """Where the images of a collection are, in the order of the items; empty for none."""
     from equipoise.clean.images import FileImages
 

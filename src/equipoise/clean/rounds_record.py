@@ -32,11 +32,24 @@ from equipoise.read import codec
 from equipoise.read.files import content, read_array, read_json
 from equipoise.read.writing import write_folder, write_text
 from equipoise.truth import MODELS, model_title
-from equipoise.types.arrays import InputError, listed
-from equipoise.types.findings import Column, Finding, Line, Lines, Row, Table, cite, columns
-from equipoise.types.notices import Notice, notice
-from equipoise.types.numbers import count, number
-from equipoise.types.words import counted
+from equipoise.types import (
+    Column,
+    Finding,
+    InputError,
+    Line,
+    Lines,
+    Names,
+    Notice,
+    Row,
+    Table,
+    cite,
+    columns,
+    count,
+    counted,
+    listed,
+    notice,
+    number,
+)
 
 MARK = "rounds.json"
 VERSION = 2
@@ -92,7 +105,7 @@ def load(folder: Path) -> DuplicateRounds:
     """Take a state up again, and what follows from it."""
     facts, where = _read_facts(folder), f"{folder / MARK}"
     embeddings = read_array(content(folder / "embeddings.npy"))
-    items = codec.read_value(tuple[str, ...], facts["items"], f"{where}, items")
+    items = codec.read_value(Names, facts["items"], f"{where}, items")
     if embeddings.ndim != 2 or len(embeddings) != len(items):
         raise InputError(
             f"{folder}", f"embeddings of {embeddings.shape}", f"rows for {len(items)} items",
@@ -103,7 +116,7 @@ def load(folder: Path) -> DuplicateRounds:
         codec.read(Judging, facts["judging"], f"{where}, judging"),
         codec.read_value(int, facts["patience"], f"{where}, patience"),
     )
-    paths = codec.read_value(tuple[str, ...], facts["paths"], f"{where}, paths")
+    paths = codec.read_value(Names, facts["paths"], f"{where}, paths")
     state = replace(begun, paths=paths)
     if state.fingerprint != facts["fingerprint"]:
         raise InputError(
@@ -188,7 +201,7 @@ def finding(state: DuplicateRounds) -> Finding:
     )
 
 
-def _cost_sentence(state: DuplicateRounds) -> tuple[str, ...]:
+def _cost_sentence(state: DuplicateRounds) -> Names:
     cost = (
         f"{counted(state.judgements, 'pair')} in {counted(len(state.rounds), 'round')}; the "
         f"bounds are {count(state.most_judgements)} pairs"

@@ -17,12 +17,12 @@ import numpy as np
 from equipoise.clean.collection import Pairs, components
 from equipoise.clean.detector import Progress
 from equipoise.clean.similarity import Directions, Search, neighbours
-from equipoise.types.arrays import Bools, Floats, Ints
+from equipoise.types import Bools, Floats, Ints
 
 Question = tuple[float, int, int]  # distance and places of two items, the smaller first
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Clusters:
     """Who belongs together so far, and who still asks.
 

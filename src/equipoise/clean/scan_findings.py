@@ -32,22 +32,25 @@ from equipoise.read.files import content, read_json
 from equipoise.read.writing import write_folder
 from equipoise.report.page import report_files
 from equipoise.report.text import as_csv
-from equipoise.types.arrays import InputError
-from equipoise.types.findings import (
+from equipoise.types import (
     Card,
     Column,
     Finding,
     Gallery,
+    InputError,
     JsonValue,
+    Names,
     Picture,
     Report,
     Row,
     Suspect,
     Table,
     as_json,
+    capital,
+    count,
+    counted,
+    joined,
 )
-from equipoise.types.numbers import count
-from equipoise.types.words import capital, counted, joined
 
 SHOWN = 60  # suspects with pictures
 FIRST = 5  # rows of a list in a terminal
@@ -529,7 +532,7 @@ def _methods(task: TaskScan) -> str:
     return f"{TITLES[task.task]} were ranked by {task.title}{cited}"
 
 
-def _sources(task: TaskScan) -> tuple[str, ...]:
+def _sources(task: TaskScan) -> Names:
     """Keys of the sources of a detector."""
     return next(
         (detector.references for detector in DETECTORS if detector.name == task.detector), ()

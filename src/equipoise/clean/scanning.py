@@ -47,10 +47,16 @@ from equipoise.clean.detectors import DETECTORS
 from equipoise.clean.planting import Copies, Flips, OffTopic, contaminate
 from equipoise.clean.similarity import neighbours
 from equipoise.study import Row, evaluate
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Floats, InputError, Ints
-from equipoise.types.notices import Notice
-from equipoise.types.predictions import Predictions
+from equipoise.types import (
+    Annotations,
+    Floats,
+    InputError,
+    Ints,
+    Names,
+    Notice,
+    Notices,
+    Predictions,
+)
 
 if TYPE_CHECKING:
     from equipoise.clean.collection import JudgedCollection
@@ -72,7 +78,7 @@ REACH = 1.2  # how far down the list is looked, in numbers of planted problems
 METRICS = ("auroc", "average_precision")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Planted:
     """How a detector ranked planted problems.
 
@@ -92,7 +98,7 @@ class Planted:
     metrics: tuple[Row, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ScanPlan:
     """How a collection is looked through.
 
@@ -121,7 +127,7 @@ class ScanPlan:
     encoder: "Encoder | None" = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Suspicion:
     """A line of a list.
 
@@ -145,13 +151,13 @@ class Suspicion:
     """
 
     rank: int
-    items: tuple[str, ...]
+    items: Names
     score: float
     flagged: bool | None = None
-    labels: tuple[str, ...] = ()
+    labels: Names = ()
     suggested: str = ""
     group: int = 0
-    parts: tuple[str, ...] = ()
+    parts: Names = ()
 
     @property
     def name(self) -> str:
@@ -192,7 +198,7 @@ class Suspicion:
         return cells
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class TaskScan:
     """What was found of one kind.
 
@@ -224,11 +230,11 @@ class TaskScan:
     tied: int = 0
     duplicates: int = 0
     cut: Cut | None = None
-    groups: tuple[tuple[str, ...], ...] = ()
+    groups: tuple[Names, ...] = ()
     leaks: tuple[Leak, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Scan:
     """Ranked lists by task, what was left out, how planted problems were found, and where from.
 
@@ -250,14 +256,14 @@ class Scan:
 
     items: int
     labelled: int
-    classes: tuple[str, ...]
-    parts: tuple[str, ...]
+    classes: Names
+    parts: Names
     tasks: tuple[TaskScan, ...]
     left_out: tuple[LeftOut, ...]
     planted: tuple[Planted, ...]
     unchecked: str
     seed: int
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
     name: str = "the data"
     rejected: tuple[tuple[str, str], ...] = ()
     pictures: Mapping[str, str] = field(default_factory=dict)
@@ -320,7 +326,7 @@ def scan(data: Collection, plan: ScanPlan | None = None, stage: Stage | None = N
     )
 
 
-def _notices_without_cut(scans: Sequence[TaskScan]) -> tuple[Notice, ...]:
+def _notices_without_cut(scans: Sequence[TaskScan]) -> Notices:
     """Say which lists have no cut though one was asked for."""
     return tuple(
         Notice(

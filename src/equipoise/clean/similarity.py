@@ -41,7 +41,7 @@ from typing import Any
 import numpy as np
 
 from equipoise.clean.detector import Progress, require_packages, tell
-from equipoise.types.arrays import Floats, InputError, Ints, require_whole
+from equipoise.types import Floats, InputError, Ints, require_whole
 
 NUMBERS = 2_000_000  # that a step holds in double precision
 STEPS = 2.0**40  # to a unit, of the whole numbers that the centre is summed in
@@ -56,7 +56,7 @@ CROWD, FINER = 40, 2.0**-29  # proposals per neighbour that are too many; double
 Found = tuple[Floats, Ints]  # distances and places
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Directions:
     """Embeddings, the length of each, and which of them have the very same direction.
 
@@ -241,7 +241,7 @@ def _k_nearest(row: Ints, far: Floats, place: Ints, k: int, rows: int) -> Found:
     return far[pick], place[pick]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Search:
     """A search among some items of different directions.
 

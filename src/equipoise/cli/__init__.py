@@ -35,7 +35,7 @@ def run() -> int:
     """Run one verb, turn refused input into a message, and return the exit code."""
     from equipoise.cli.screen import make_writable
     from equipoise.cli.verbs import empty_path, options_of, verbs
-    from equipoise.types.arrays import InputError
+    from equipoise.types import InputError
 
     make_writable()
     nameless = empty_path(sys.argv[1:])

@@ -48,11 +48,17 @@ from equipoise.truth.choosing import (
     recommended,
     suitable,
 )
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import InputError, listed, nearest
-from equipoise.types.notices import worded
-from equipoise.types.plausibilities import Plausibilities
-from equipoise.types.words import Option, hint
+from equipoise.types import (
+    Annotations,
+    InputError,
+    Names,
+    Option,
+    Plausibilities,
+    hint,
+    listed,
+    nearest,
+    worded,
+)
 
 MARK = "truth.json"
 
@@ -283,7 +289,7 @@ def _made_with(options: Options) -> dict[str, object]:
     }
 
 
-def _tasks(table: Annotations, options: Options) -> tuple[str, ...]:
+def _tasks(table: Annotations, options: Options) -> Names:
     """The tasks that were asked for, or all."""
     chosen = tuple(dict.fromkeys(options.tasks or table.tasks))
     for task in chosen:

@@ -20,10 +20,7 @@ from equipoise.report.page import render
 from equipoise.report.terminal import show
 from equipoise.truth.agreement import AgreementTable, agreement_findings, agreement_table
 from equipoise.truth.agreement.report import TERMS
-from equipoise.types.annotations import Annotations
-from equipoise.types.findings import Report
-from equipoise.types.notices import as_notices, worded
-from equipoise.types.numbers import count
+from equipoise.types import Annotations, Report, as_notices, count, worded
 
 REPLICATES = 1000
 

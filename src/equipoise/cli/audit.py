@@ -30,11 +30,16 @@ from equipoise.study.analyses.audits import TERMS, Pool, audited_pools
 from equipoise.study.analyses.audits import audit as count_missed
 from equipoise.study.blocks import majority
 from equipoise.study.truth import task_truths
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import InputError
-from equipoise.types.findings import Report
-from equipoise.types.notices import Notice, as_notices
-from equipoise.types.numbers import count, exact_percent
+from equipoise.types import (
+    Annotations,
+    InputError,
+    Notice,
+    Notices,
+    Report,
+    as_notices,
+    count,
+    exact_percent,
+)
 
 MARK = "audit.json"
 TEXT = (".csv", ".tsv")
@@ -51,7 +56,7 @@ class _ReadAudit(NamedTuple):
 
     pools: Sequence[Pool]
     found: int
-    notices: tuple[Notice, ...]
+    notices: Notices
 
 
 @verb(
@@ -144,7 +149,7 @@ def _sizes(options: Options, votes: Annotations) -> dict[str, int]:
 
 def _read(options: Options) -> _ReadAudit:
     """Read the audit from the numbers or from the file, and what the retrieval found."""
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
     if options.file is None:
         pools = _pools(options)
     else:
@@ -167,7 +172,7 @@ def _read(options: Options) -> _ReadAudit:
     return _ReadAudit(pools, found, notices)
 
 
-def _positives(table: Annotations, path: Path) -> tuple[int, tuple[Notice, ...]]:
+def _positives(table: Annotations, path: Path) -> tuple[int, Notices]:
     """Items that more than half of the votes call positive, and a notice of ties."""
     question = task_truths(table)[0]
     if len(question.classes) > 1:

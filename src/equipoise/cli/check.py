@@ -20,8 +20,7 @@ from equipoise.read.check_findings import check_report
 from equipoise.read.options import ScoreFormat, VoteFormat
 from equipoise.read.sources import CheckedFiles, check_files
 from equipoise.report.terminal import show
-from equipoise.types.arrays import InputError
-from equipoise.types.findings import as_json
+from equipoise.types import InputError, as_json
 
 ENDINGS = (".csv", ".parquet", ".pq")
 

@@ -36,9 +36,7 @@ from equipoise.read.files import content
 from equipoise.report.run import prepare_folder
 from equipoise.report.terminal import show, show_answer
 from equipoise.study.analyses.catalogue import ANALYSES
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import InputError, nearest
-from equipoise.types.findings import Report
+from equipoise.types import Annotations, InputError, Names, Report, nearest
 
 CELLS = "cells"
 SEEDS = 3
@@ -142,7 +140,7 @@ def _by_task(name: str, texts: Sequence[str] | None) -> dict[str, Path]:
     return files
 
 
-def _analyses(options: Options) -> tuple[str, ...]:
+def _analyses(options: Options) -> Names:
     """Names of analyses."""
     some = {
         "all": tuple(ANALYSES),

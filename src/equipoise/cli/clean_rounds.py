@@ -23,11 +23,8 @@ from equipoise.cli.screen import note, output, print_json, progress, say
 from equipoise.read.writing import write_text
 from equipoise.report.terminal import show as show_report
 from equipoise.report.text import as_csv
-from equipoise.types.arrays import InputError
-from equipoise.types.findings import Report
-from equipoise.types.findings import as_json as report_json
-from equipoise.types.numbers import count
-from equipoise.types.words import Option, hint
+from equipoise.types import InputError, Option, Report, count, hint
+from equipoise.types import as_json as report_json
 
 PAIRS = "pairs.csv"
 

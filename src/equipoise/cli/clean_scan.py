@@ -21,7 +21,7 @@ from equipoise.cli.options import Options, words
 from equipoise.cli.results import check_report_folder
 from equipoise.cli.screen import note, output, print_json, progress, say
 from equipoise.report.terminal import answer_lines, fact_lines, list_lines
-from equipoise.types.arrays import InputError
+from equipoise.types import InputError
 
 LINES, LEAST_ROWS = 40, 2  # of a screen, and of a list on it
 USUAL_ENCODER = "default"

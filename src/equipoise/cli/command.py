@@ -31,7 +31,7 @@ from equipoise.cli.options import (
     misused,
 )
 from equipoise.read.options import require_positive
-from equipoise.types.arrays import MOST_DRAWN, InputError
+from equipoise.types import MOST_DRAWN, InputError, Names
 
 HELP_ALL = "help_all"
 
@@ -184,7 +184,7 @@ def _check(values: Mapping[str, Any]) -> None:
             raise misused(f"got {got}, expected at most {MOST_DRAWN:,}", name)
 
 
-def _choices(choices: tuple[str, ...] | str) -> tuple[str, ...]:
+def _choices(choices: Names | str) -> Names:
     """The words of a row, or of the catalogue that it names."""
     if not isinstance(choices, str):
         return choices

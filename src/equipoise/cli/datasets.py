@@ -93,7 +93,7 @@ def demo(options: Options) -> None:
     from equipoise.study import Settings, Study
     from equipoise.study.analyses.catalogue import ANALYSES
     from equipoise.study.study import report_replicates
-    from equipoise.types.words import Nouns
+    from equipoise.types import Nouns
 
     out = options.out or DEMO
     prepare_folder(out, overwrite=options.overwrite, where=f"--out {out}")
@@ -145,7 +145,7 @@ def demo(options: Options) -> None:
 def reproduce(options: Options) -> None:
     """Recompute a published table from raw data and show both side by side."""
     from equipoise.datasets.reproduce import CATALOGUE, recompute
-    from equipoise.types.arrays import nearest
+    from equipoise.types import nearest
 
     name = options.name
     if name is None:

@@ -106,7 +106,7 @@ def cell(
     Example: equipoise cell --folder run/cells 5d41402abc4b... -- uq benchmark --out run
     """
     from equipoise.scale.cells import CellMadeError, only
-    from equipoise.types.arrays import InputError
+    from equipoise.types import InputError
 
     if tuple(command[:2]) not in _WITH_CELLS:
         why = "only clean benchmark and uq benchmark have parts"

@@ -66,10 +66,7 @@ from equipoise.report.run import (
 from equipoise.study import Evaluation, Settings, Study, Thresholds, Tuning
 from equipoise.study.analyses.catalogue import ANALYSES
 from equipoise.study.study import Progress, report_replicates
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import InputError
-from equipoise.types.findings import Report, plain
-from equipoise.types.words import Nouns
+from equipoise.types import Annotations, InputError, Names, Nouns, Report, plain
 
 OF_SCORING = (
     "threshold", "tuning", "margin", "labels", "level", "items", "annotators", "inference",
@@ -184,7 +181,7 @@ def asked_thresholds(options: Options, attributes: Attributes | None) -> Thresho
     return Thresholds.parse(options.threshold, tuning)
 
 
-def asked_analyses(options: Options) -> tuple[str, ...]:
+def asked_analyses(options: Options) -> Names:
     """Names of the analyses to run: those asked for, or those that cost next to nothing."""
     if options.full:
         left = {"subgroups"} if options.attributes is None else set()

@@ -18,8 +18,7 @@ from equipoise.cli.options import (
     misused,
     words,
 )
-from equipoise.types.arrays import InputError
-from equipoise.types.words import in_command
+from equipoise.types import InputError, in_command
 
 if TYPE_CHECKING:
     from equipoise.metrics import Metric

@@ -29,11 +29,22 @@ from equipoise.scale import disk
 from equipoise.scale.disk import EvaluationOnDisk, VotesOnDisk, open_votes
 from equipoise.scale.disk.votes import parquet_partitions
 from equipoise.truth.agreement import krippendorff_words
+from equipoise.types import (
+    Column,
+    Finding,
+    InputError,
+    Notice,
+    Report,
+    Table,
+    columns,
+    count,
+    estimate,
+    listed,
+    number,
+    plain,
+    worded,
+)
 from equipoise.types.annotations import Kind
-from equipoise.types.arrays import InputError, listed
-from equipoise.types.findings import Column, Finding, Report, Table, columns, plain
-from equipoise.types.notices import Notice, worded
-from equipoise.types.numbers import count, estimate, number
 
 LARGE = 20_000_000  # rows from which a folder of Parquet files stays on disk
 OF_READING = ("kind", "classes", "columns")

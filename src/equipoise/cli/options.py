@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import typer
 
 from equipoise.read.options import SHARED
-from equipoise.types.arrays import InputError, choice
+from equipoise.types import InputError, Names, choice
 
 # texts that name all of a catalogue are made when the help is shown
 EVERY_METRIC, EVERY_ANALYSIS, EVERY_MODEL = "(metrics)", "(analyses)", "(models)"
@@ -56,10 +56,10 @@ class Row(NamedTuple):
 
     panel: str
     text: str
-    flags: tuple[str, ...] = ()
+    flags: Names = ()
     least: float | None = None
     most: float | None = None
-    choices: tuple[str, ...] | str = ()
+    choices: Names | str = ()
     rare: bool = False
     metavar: str | None = None
     any_size: bool = False
@@ -97,7 +97,7 @@ RESULT = partial(row, "Result")
 ENGINE = partial(row, "Engine")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Options:
     """What was asked of a verb: the table of all options, and the values of one command."""
 

@@ -32,7 +32,7 @@ from equipoise.study.planning import (
     tasks_plan_report,
     write_next,
 )
-from equipoise.types.arrays import InputError
+from equipoise.types import InputError
 
 MARK = "plan.json"
 TABLE = ".csv"

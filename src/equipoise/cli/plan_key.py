@@ -19,7 +19,7 @@ from equipoise.read import codec
 from equipoise.read.files import content, read_json
 from equipoise.read.writing import replaced
 from equipoise.study.analyses.thresholds import ExpertSample
-from equipoise.types.arrays import InputError
+from equipoise.types import InputError
 
 Word = str | float | int | bool | None
 ROW_OF = {
@@ -42,7 +42,7 @@ class SampleSize(NamedTuple):
     seed: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PlanKey:
     """What a key says: where it lies, options of the plan, its sample, and bin and probability.
 

@@ -32,11 +32,17 @@ from equipoise.read.sources import Source
 from equipoise.study.analyses.threshold_in_use import ItemProbabilities
 from equipoise.study.truth import task_truths
 from equipoise.truth.choosing import model
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import InputError, PerItem, listed, nearest
-from equipoise.types.notices import Notice, as_notices
-from equipoise.types.plausibilities import Plausibilities
-from equipoise.types.predictions import Predictions
+from equipoise.types import (
+    Annotations,
+    InputError,
+    Notices,
+    PerItem,
+    Plausibilities,
+    Predictions,
+    as_notices,
+    listed,
+    nearest,
+)
 
 STORED = ".npz"
 NO_MODELS = "belongs to models; add -p, or leave it out"
@@ -88,7 +94,7 @@ class _ReadProbabilities(NamedTuple):
 
     probabilities: ItemProbabilities
     task: str | None
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
 
 
 def read_probabilities(options: Options) -> _ReadProbabilities:

@@ -13,8 +13,7 @@ from equipoise.cli.options import DEFAULTS, Options
 from equipoise.read.files import file_sha256, listed_paths
 from equipoise.read.writing import RUN
 from equipoise.report.run import InputFile, Run, RunRecord
-from equipoise.types.arrays import InputError
-from equipoise.types.notices import Notice
+from equipoise.types import InputError, Notice, Notices
 
 TITLE = "which model is better?"  # heading of an evaluation that has no other
 AS_IN_RUN = (
@@ -23,7 +22,7 @@ AS_IN_RUN = (
 )  # read as an earlier evaluation did, unless something else is said
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class EarlierRun:
     """An evaluation whose files are read again.
 
@@ -40,7 +39,7 @@ class EarlierRun:
     folder: Path
     record: RunRecord
     options: Options
-    notices: tuple[Notice, ...]
+    notices: Notices
 
     @property
     def name(self) -> str:
@@ -98,7 +97,7 @@ def _is_run(path: Path) -> bool:
     return path.suffix == "" and not (path.is_dir() and any(path.iterdir()))
 
 
-def _cautions(record: RunRecord, truth: str) -> tuple[Notice, ...]:
+def _cautions(record: RunRecord, truth: str) -> Notices:
     """What of the run does not carry over."""
     if record.question.by_group or record.question.within:
         raise InputError(
@@ -120,9 +119,7 @@ def table_files(paths: Sequence[Path] | None) -> list[Path]:
     return [Path(path) for path in listed_paths(list(paths))] if paths else []
 
 
-def _located_files(
-    files: Options, folder: Path, record: RunRecord
-) -> tuple[Options, tuple[Notice, ...]]:
+def _located_files(files: Options, folder: Path, record: RunRecord) -> tuple[Options, Notices]:
     """The files of a run, found and checked again; files that are given come first."""
     votes = [file for file in record.inputs if file.role == "annotations"]
     scores = [file for file in record.inputs if file.role == "predictions"]

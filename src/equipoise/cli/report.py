@@ -20,10 +20,7 @@ from equipoise.read.writing import write_folder, write_text
 from equipoise.report.page import render
 from equipoise.report.page.files import paper_files
 from equipoise.report.run import Run
-from equipoise.types.arrays import InputError
-from equipoise.types.findings import Report, as_json
-from equipoise.types.numbers import count
-from equipoise.types.words import Option, hint
+from equipoise.types import InputError, Option, Report, as_json, count, hint
 
 SCAN = "scan.json"  # the mark of a scan
 EXPORTED = "export.json"  # names what an export wrote, so that the next one can replace it

@@ -34,11 +34,19 @@ from equipoise.report.page import write_report
 from equipoise.report.run import Run, hash_inputs
 from equipoise.report.terminal import evidence_lines, show, show_answer
 from equipoise.study.analyses.words import as_notices
-from equipoise.types.arrays import InputError
-from equipoise.types.findings import Report, as_json, finding_json
-from equipoise.types.notices import Notice, worded
-from equipoise.types.numbers import count
-from equipoise.types.words import Hint, Option, in_command
+from equipoise.types import (
+    Hint,
+    InputError,
+    Names,
+    Notice,
+    Option,
+    Report,
+    as_json,
+    count,
+    finding_json,
+    in_command,
+    worded,
+)
 
 FEW = 3  # analyses that a terminal shows with their tables
 NOTES = 3  # notices that a terminal shows
@@ -47,7 +55,7 @@ IN_CARD = ("duplicate_models", "threshold_assumed")  # said as the caveat
 # ---- where results may go --------------------------------------------------------------------
 
 
-def check_target(option: str, path: Path | None, endings: tuple[str, ...]) -> None:
+def check_target(option: str, path: Path | None, endings: Names) -> None:
     """Refuse a file that could not be written, before anything is read."""
     if path is None:
         return

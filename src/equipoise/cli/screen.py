@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.markup import escape
 
-from equipoise.types.notices import Notice, as_notices, worded
-from equipoise.types.words import in_command, printable
+from equipoise.types import Notice, as_notices, in_command, printable, worded
 
 if TYPE_CHECKING:
     from click import Command, Context
@@ -100,7 +99,7 @@ def counted(files: Iterable[str]) -> str:
 
 def print_json(rows: Any) -> None:
     """Print JSON at full precision on standard output, undefined as null."""
-    from equipoise.types.findings import plain
+    from equipoise.types import plain
 
     narrow = not (sys.stdout.encoding or "utf-8").lower().startswith("utf")
     escaped = narrow or sys.stdout.isatty()  # names may hold what a terminal obeys

@@ -40,11 +40,16 @@ from equipoise.study.arguments import default_metrics
 from equipoise.study.circularity import independent
 from equipoise.truth import MODELS
 from equipoise.truth.annotation_checks import refuse_too_many_classes
-from equipoise.types.annotations import GOLD, Annotations
-from equipoise.types.arrays import InputError
-from equipoise.types.notices import Notice
-from equipoise.types.predictions import Predictions
-from equipoise.types.words import Option, hint
+from equipoise.types import (
+    GOLD,
+    Annotations,
+    InputError,
+    Notice,
+    Notices,
+    Option,
+    Predictions,
+    hint,
+)
 
 VOTE_FILES = (
     "Who said what: CSV, TSV or Parquet with `item, annotator, label` (optional `task, rank, "
@@ -64,7 +69,7 @@ SETTLED = frozenset({
 })  # what a check said of files, and a study that it wrote does not say again  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class FilesRead:
     """A study that was read, and where it comes from.
 
@@ -88,7 +93,7 @@ class FilesRead:
     study: Study
     inputs: tuple[InputFile, ...]
     name: str
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
     resample: str | None = None
     dataset: Mapping[str, str] = field(default_factory=dict)
 

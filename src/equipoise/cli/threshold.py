@@ -45,11 +45,7 @@ from equipoise.study import Settings
 from equipoise.study.analyses.threshold_in_use import ModelsBeside, threshold_report
 from equipoise.study.analyses.thresholds import ExpertSample, Rule, sampling_plan
 from equipoise.truth import MODELS
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import InputError, Ints, listed
-from equipoise.types.findings import Report
-from equipoise.types.notices import as_notices
-from equipoise.types.numbers import count
+from equipoise.types import Annotations, InputError, Ints, Report, as_notices, count, listed
 
 MARK = "threshold.json"
 TEXT = (".csv", ".tsv")

@@ -20,13 +20,22 @@ from equipoise.read.plausibilities import read_plausibilities
 from equipoise.read.tables import numbers, words_of
 from equipoise.truth import MODELS, Chain
 from equipoise.truth.choosing import model, recommended
-from equipoise.types.annotations import Annotations, Kind
-from equipoise.types.arrays import InputError, choice, listed, nearest
-from equipoise.types.groupings import Grouping, coarsened, expected_group_value
-from equipoise.types.numbers import estimate, number
-from equipoise.types.plausibilities import Plausibilities
-from equipoise.types.predictions import Predictions
-from equipoise.types.words import joined
+from equipoise.types import (
+    Annotations,
+    Grouping,
+    InputError,
+    Plausibilities,
+    Predictions,
+    choice,
+    coarsened,
+    estimate,
+    expected_group_value,
+    joined,
+    listed,
+    nearest,
+    number,
+)
+from equipoise.types.annotations import Kind
 
 VOTES, AUTO = "votes", "auto"
 ENDING = ".npz"
@@ -80,7 +89,7 @@ def _check_resampling(truth: str, plan: str) -> None:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ScoredTruth:
     """What models are scored against.
 

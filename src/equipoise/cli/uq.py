@@ -15,7 +15,7 @@ from equipoise.cli.command import verb
 from equipoise.cli.options import OF_FOLDER, Options, words
 from equipoise.cli.results import check_report_folder, input_facts, present
 from equipoise.cli.screen import progress
-from equipoise.types.arrays import InputError, listed
+from equipoise.types import InputError, listed
 from equipoise.uq.evaluate import Scoring, evaluate_study
 from equipoise.uq.predictions import MethodRuns, find_files, read_study
 from equipoise.uq.training.grid import Outcome

@@ -7,16 +7,12 @@ from importlib.resources import files
 from pathlib import Path
 
 from equipoise.read.files import file_sha256
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import InputError
-from equipoise.types.findings import cite
-from equipoise.types.predictions import Predictions
-from equipoise.types.words import Nouns
+from equipoise.types import Annotations, InputError, Names, Nouns, Predictions, cite
 
 VARIABLE = "EQUIPOISE_DATA"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class File:
     """One file of a data set: where it is published as it is (empty: nowhere), and its hash."""
 
@@ -24,7 +20,7 @@ class File:
     sha256: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Source:
     """A data set as published.
 
@@ -52,7 +48,7 @@ class Source:
     licence: str
     citation: str
     load: Callable[[], "Dataset"] | None = None
-    references: tuple[str, ...] = ()
+    references: Names = ()
     folder: str = ""
     nouns: Nouns = field(default_factory=Nouns)
 
@@ -69,7 +65,7 @@ class Source:
         return all(file.url for file in self.files.values())
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Dataset:
     """What a loader returns.
 

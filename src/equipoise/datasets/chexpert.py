@@ -10,9 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from equipoise.datasets._store import Dataset, File, Source, fetched, pinned
-from equipoise.types.annotations import Annotations
-from equipoise.types.predictions import Predictions
-from equipoise.types.words import Nouns
+from equipoise.types import Annotations, Nouns, Predictions
 
 FINDINGS = ("Atelectasis", "Cardiomegaly", "Consolidation", "Edema", "Pleural Effusion")
 

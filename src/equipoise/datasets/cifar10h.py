@@ -3,8 +3,7 @@
 import numpy as np
 
 from equipoise.datasets._store import Dataset, File, Source, fetched
-from equipoise.types.annotations import Annotations
-from equipoise.types.words import Nouns
+from equipoise.types import Annotations, Nouns
 
 CLASSES = (
     "airplane",

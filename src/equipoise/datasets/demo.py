@@ -12,9 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Floats
-from equipoise.types.predictions import Predictions
+from equipoise.types import Annotations, Floats, Names, Predictions
 
 SEEN = ("worst concave points", "worst area", "worst texture")
 SIMULATED = (
@@ -23,7 +21,7 @@ SIMULATED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Reader:
     """A simulated reader: how much they see, and which way they lean."""
 
@@ -63,7 +61,7 @@ def reading_study(seed: int = 0) -> tuple[Annotations, tuple[Predictions, ...]]:
     return _readings(data.data[:, seen], items, seed), _scores(items)
 
 
-def _readings(seen: Floats, items: tuple[str, ...], seed: int) -> Annotations:
+def _readings(seen: Floats, items: Names, seed: int) -> Annotations:
     random = np.random.default_rng(seed)
     evidence = ((seen - seen.mean(axis=0)) / seen.std(axis=0)).mean(axis=1) - 0.1
     noise = random.standard_normal((len(_READERS), len(items)))
@@ -86,7 +84,7 @@ def _readings(seen: Floats, items: tuple[str, ...], seed: int) -> Annotations:
 
 
 @cache
-def _scores(items: tuple[str, ...]) -> tuple[Predictions, ...]:
+def _scores(items: Names) -> tuple[Predictions, ...]:
     """Out-of-fold scores for malignancy, five folds; not all of them are probabilities."""
     from sklearn.datasets import load_breast_cancer
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis

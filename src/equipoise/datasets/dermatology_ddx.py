@@ -8,9 +8,7 @@ import json
 from dataclasses import dataclass
 
 from equipoise.datasets._store import Dataset, File, Source, fetched
-from equipoise.types.annotations import Annotations
-from equipoise.types.groupings import Grouping
-from equipoise.types.words import Nouns
+from equipoise.types import Annotations, Grouping, Nouns
 
 RISKS = ("low", "medium", "high")
 
@@ -29,7 +27,7 @@ _HASHES = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class DermatologyDataset(Dataset):
     """A data set whose classes have levels of risk.
 

@@ -11,9 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from equipoise.datasets._store import Dataset, File, Source, fetched
-from equipoise.types.annotations import Annotations
-from equipoise.types.predictions import Predictions
-from equipoise.types.words import Nouns
+from equipoise.types import Annotations, Nouns, Predictions
 
 STAGES = ("Wake", "N1", "N2", "N3", "REM")
 NIGHT = 10_000  # numbers of items per night

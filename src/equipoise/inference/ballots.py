@@ -30,8 +30,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from equipoise.types.arrays import Bools, Floats, Ints
-from equipoise.types.votes import Votes, distinct
+from equipoise.types import Bools, Floats, Ints, Votes, distinct
 
 BLOCK = 2**16  # votes that are looked at together
 DENSE = 2000  # annotators up to which their design is a full matrix
@@ -44,7 +43,7 @@ ALL_BUT = 0.05  # of a metric's mass that is not in a unit, at least
 Harden = Callable[[Floats], Floats]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Design:
     """What centring takes away, and how much the design can tell.
 

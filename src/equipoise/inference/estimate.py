@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from equipoise.types import numbers
-from equipoise.types.arrays import Floats, InputError, frozen, short_repr
+from equipoise.types import Floats, InputError, frozen, numbers, short_repr
 
 if TYPE_CHECKING:
     from equipoise.inference import Spread, TwoWay
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Estimate:
     """A metric's value and its uncertainty.
 

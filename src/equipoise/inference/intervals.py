@@ -57,21 +57,13 @@ import numpy as np
 from equipoise.inference.ballots import Design, few_units
 from equipoise.inference.proportions import Trials
 from equipoise.inference.spread import TOO_FEW, Population, Reason, Spread
-from equipoise.types.arrays import (
-    Bools,
-    Floats,
-    InputError,
-    Ints,
-    frozen,
-    name_order,
-    short_repr,
-)
+from equipoise.types import Bools, Floats, InputError, Ints, frozen, name_order, short_repr
 
 MATRICES = ("items", "annotators", "cells", "draws", "df_items", "seeds", "df_seeds")
 _ROUNDING = 1e-14  # of a value, up to which its influences are rounding
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class TwoWay:
     """Values of models in one question, and what their uncertainty is made of.
 
@@ -428,7 +420,7 @@ _CHUNK = 1000
 _HELD = 4_000_000  # numbers of pairs and draws that are looked at together
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Family:
     """Simultaneous statements about all pairs of models of one question.
 

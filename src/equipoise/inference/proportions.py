@@ -54,7 +54,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from equipoise.types.arrays import Floats, InputError, Ints
+from equipoise.types import Floats, InputError, Ints
 
 UNKNOWN = 0.3  # correlation within clusters, where nothing is known of it
 PRIOR = 5  # units of the rarer outcome that it counts for
@@ -83,7 +83,7 @@ class Proportion(NamedTuple):
     effective: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Trials:
     """What a share, or a paired difference of two, rests on.
 

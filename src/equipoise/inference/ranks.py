@@ -7,7 +7,7 @@ of shape (models, replicates) at once.
 
 import numpy as np
 
-from equipoise.types.arrays import Bools, Floats, Ints
+from equipoise.types import Bools, Floats, Ints
 
 TIE = 12  # decimals to which values must differ to rank apart
 

@@ -65,7 +65,7 @@ import numpy as np
 from equipoise.inference.ballots import Design, unit_design
 from equipoise.inference.intervals import TwoWay, floor_of
 from equipoise.inference.spread import TOO_FEW, Population, Reason, Spread
-from equipoise.types.arrays import Bools, Floats, Ints
+from equipoise.types import Bools, Floats, Ints
 
 NOTHING = 1e-9  # of a class, up to which it is empty
 NARROW = 0.1  # least spread of a share that the width of a secant is taken from
@@ -186,7 +186,7 @@ def _called_at(score: Floats, truth: Floats, wrong: float) -> tuple[Floats, floa
     return (score > edge) + part * (score == edge), float((rise[1] - rise[0]) / (high - low))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Readings:
     """Who says what in one task, each pair of item and reader once, sorted by unit.
 
@@ -236,11 +236,11 @@ class Readings:
 
     def of(self, votes: Ints) -> "Readings":
         """Some of the votes, in an order."""
-        columns = {name: getattr(self, name)[votes] for name in self.__slots__[:-1]}
+        columns = {name: getattr(self, name)[votes] for name in vars(self) if name != "rest"}
         return replace(self, **columns, rest=None if self.rest is None else self.rest[votes])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class _Task:
     """A task with its weights, and what votes add.
 
@@ -277,7 +277,7 @@ class _Task:
         return np.asarray(np.nan_to_num(self.gain) @ self.weight)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class ReaderContrasts:
     """Every row next to every reader, on average over tasks.
 
@@ -550,7 +550,7 @@ def _as_truth(task: _Task) -> Floats:
 # ---- all tasks -----------------------------------------------------------------------------
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False)
 class _Sums:
     """Sums over units, which the tasks share.
 

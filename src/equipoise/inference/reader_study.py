@@ -45,7 +45,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from equipoise.types.arrays import Floats, InputError
+from equipoise.types import Floats, InputError
 
 FEWEST = 2
 

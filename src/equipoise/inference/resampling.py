@@ -39,23 +39,27 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import (
+from equipoise.types import (
+    Annotations,
     Bools,
     Floats,
     InputError,
     Ints,
+    Names,
+    Option,
+    Plausibilities,
     choice,
+    counted_votes,
+    distinct,
     frozen,
+    hint,
+    is_panel,
     listed,
     name_order,
     name_ranks,
     require_drawn,
     short_repr,
 )
-from equipoise.types.plausibilities import Plausibilities
-from equipoise.types.votes import counted_votes, distinct, is_panel
-from equipoise.types.words import Option, hint
 
 USUAL = 2000  # replicates
 MANY = 100_000  # items from which nothing is resampled
@@ -75,7 +79,7 @@ MOST_PANELS = 2000  # distinct panels that are listed
 GOLDEN = (5**0.5 - 1) / 2  # multiples of it spread most evenly over the unit interval
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Resampling:
     """A plan of replicates.
 
@@ -117,7 +121,7 @@ class Resampling:
     """
 
     kind: str
-    items: tuple[str, ...]
+    items: Names
     replicates: int = 2000
     seed: int = 0
     group: Ints | None = None
@@ -423,7 +427,7 @@ def resample(
     return plan if weights is None else replace(plan, replicates=len(weights), weights=weights)
 
 
-def _groups_of(group: Any, items: tuple[str, ...]) -> Ints:
+def _groups_of(group: Any, items: Names) -> Ints:
     """The group of every item as a number: by name where the groups have names, else as given.
 
     >>> _groups_of({"b": "ana", "a": "zoe"}, ("a", "b"))

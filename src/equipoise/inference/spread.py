@@ -39,8 +39,7 @@ from functools import lru_cache
 import numpy as np
 
 from equipoise.inference.proportions import Trials, clopper_pearson
-from equipoise.types.arrays import Floats, InputError
-from equipoise.types.numbers import number
+from equipoise.types import Floats, InputError, number
 
 FEW = 4.5  # degrees of freedom of annotators below which their mean square is a pivot
 TOO_FEW = 1.9  # below which nothing can be said about annotators like these
@@ -64,7 +63,7 @@ class Reason(Enum):
     TOO_FEW = "too few annotators"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Population:
     """Whom a result speaks for.
 
@@ -147,7 +146,7 @@ class Population:
         return f"The result speaks for {self.whom}.{people}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Spread:
     """Parts of the variance of one number.
 

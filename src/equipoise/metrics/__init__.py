@@ -98,8 +98,17 @@ from equipoise.metrics.selective import (
     excess_risk_coverage_area,
     risk_coverage_area,
 )
-from equipoise.types.arrays import InputError, PerItem, listed, nearest, quoted
-from equipoise.types.words import Hint, Option, hint, joined
+from equipoise.types import (
+    Hint,
+    InputError,
+    Option,
+    PerItem,
+    hint,
+    joined,
+    listed,
+    nearest,
+    quoted,
+)
 
 __all__ = [
     "CATALOGUE",

@@ -23,21 +23,23 @@ from typing import Any, Literal, NamedTuple, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.types.arrays import (
+from equipoise.types import (
     Floats,
     InputError,
     Ints,
     ItemsByReplicates,
+    Names,
+    Option,
     PerItem,
     PerReplicate,
+    hint,
     require_finite,
     require_simplex,
     require_whole,
 )
-from equipoise.types.words import Option, hint
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Copies:
     """Frequency weights: item i stands for ``counts[i]`` identical items.
 
@@ -49,7 +51,7 @@ class Copies:
     counts: Any
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Weights:
     """Checked weights: what an item counts, and what it counts against itself."""
 
@@ -266,7 +268,7 @@ Prepared = Any  # what a metric's own `prepare` makes; ranking metrics make a tu
 Labels = Literal["classes", "distribution", "draws"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Metric:
     """Facts and functions of one metric with its parameters set.
 
@@ -355,11 +357,11 @@ class Metric:
     infinite: str = ""
     denominator: Callable[[Any, Floats], PerItem] | None = None
     of_class: bool = False
-    bind: "Callable[[tuple[str, ...]], Metric] | None" = None
+    bind: "Callable[[Names], Metric] | None" = None
     column: int | None = None
-    references: tuple[str, ...] = ()
+    references: Names = ()
     plain: str = ""
-    bound: tuple[str, ...] | None = None
+    bound: Names | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """By its name in the catalogue, so that it can be made again in another process."""
@@ -413,7 +415,7 @@ class Metric:
         return float(self.score(truth, self.prepare(prediction), once)[0])
 
 
-def _of_name(name: str, bound: tuple[str, ...] | None) -> Metric | None:
+def _of_name(name: str, bound: Names | None) -> Metric | None:
     """The metric of the catalogue, for the classes that it was bound to; None of a guest."""
     from equipoise.metrics import named
 

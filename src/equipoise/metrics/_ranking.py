@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.metrics._metric import Block, Order, Truth
-from equipoise.types.arrays import Floats, Ints, PerItem
+from equipoise.types import Floats, Ints, PerItem
 
 _MANY = 5_000  # items from which on a radix sort is faster
 

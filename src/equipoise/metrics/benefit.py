@@ -44,8 +44,7 @@ from equipoise.metrics.distributions import (
     mean_of_items,
     of_probabilities,
 )
-from equipoise.types.arrays import Floats, InputError, require_number
-from equipoise.types.numbers import exact_percent, number
+from equipoise.types import Floats, InputError, Names, exact_percent, number, require_number
 
 _TIE = 1e-12
 _THRESHOLDS = np.arange(1, 100) / 100
@@ -70,7 +69,7 @@ def net_benefit(*, threshold: float = 0.1) -> Metric:
         f"probability of at least {word}."
     )
 
-    def made(classes: tuple[str, ...] | None) -> Metric:
+    def made(classes: Names | None) -> Metric:
         # a yes/no question has two columns, of which the second counts; so has a table of two
         alone = None if classes is None else len(classes) == 1
         metric = mean_of_items(

@@ -65,7 +65,7 @@ from equipoise.metrics.distributions import (
     expected_loss,
     of_probabilities,
 )
-from equipoise.types.arrays import Bools, Floats, Ints, PerReplicate, choice, require_whole
+from equipoise.types import Bools, Floats, Ints, PerReplicate, choice, require_whole
 
 _WHICH = ("top", "classwise")
 _BINNING = ("width", "mass")

@@ -149,16 +149,18 @@ from equipoise.metrics.decisions import (
     plain_decision,
 )
 from equipoise.metrics.distributions import mean_of_items, over_classes
-from equipoise.types.arrays import (
+from equipoise.types import (
+    ONE_CLASS,
     Floats,
     InputError,
+    Names,
     PerItem,
     PerReplicate,
     choice,
+    hint,
     listed,
     nearest,
 )
-from equipoise.types.words import ONE_CLASS, hint
 
 _NOTHING = 1e-12  # a share of items below which a class is not there
 
@@ -242,7 +244,7 @@ _LEAST = 1e-12  # of all items: less than that is nothing to divide by
 _Scope = int | str  # the column of one class, or an average; empty for the usual
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Ratio:
     """One metric: ``above`` and ``below`` are the parts of n, P, D and TP in A and B."""
 
@@ -251,7 +253,7 @@ class _Ratio:
     definition: str
     above: tuple[int, int, int, int]
     below: tuple[int, int, int, int]
-    references: tuple[str, ...]
+    references: Names
 
     def values(self, table: Floats) -> Floats:
         """Value of every class, shape (classes, ...), of tables (true, decided, ...)."""
@@ -373,7 +375,7 @@ def _ratio_metric(name: str, /, *, positive: str | int = "", average: str = "") 
         got, do = f"positive {positive} and average {average}", "leave one of them out"
         raise InputError(name, got, "one class, or an average over all", do)
 
-    def bind(classes: tuple[str, ...]) -> Metric:
+    def bind(classes: Names) -> Metric:
         wanted = str(positive)  # the columns of yes or no are no and yes
         scope: _Scope = average or (1 if len(classes) == 1 else "macro")
         if wanted and wanted not in classes:

@@ -94,7 +94,7 @@ from equipoise.metrics._metric import (
     plain_value,
 )
 from equipoise.metrics.distributions import checked_distributions, expected_loss
-from equipoise.types.arrays import (
+from equipoise.types import (
     Bools,
     Floats,
     InputError,

@@ -115,14 +115,7 @@ from equipoise.metrics._metric import (
     plain,
     plain_value,
 )
-from equipoise.types.arrays import (
-    Floats,
-    InputError,
-    PerItem,
-    PerReplicate,
-    choice,
-    require_simplex,
-)
+from equipoise.types import Floats, InputError, PerItem, PerReplicate, choice, require_simplex
 
 _SOFT = ("expected", "plug_in")
 _STEP = 1e-6  # of a derivative

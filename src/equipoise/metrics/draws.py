@@ -100,16 +100,17 @@ from equipoise.metrics._metric import (
     parameters,
     plain,
 )
-from equipoise.types.arrays import (
+from equipoise.types import (
     Floats,
+    Grouping,
     InputError,
     Ints,
     PerItem,
     PerReplicate,
+    Plausibilities,
+    group_chance,
     require_finite,
 )
-from equipoise.types.groupings import Grouping, group_chance
-from equipoise.types.plausibilities import Plausibilities
 
 _EQUAL = 12  # decimals to which scores must differ to stand apart
 

@@ -107,9 +107,16 @@ from equipoise.metrics._metric import (
     plain_value,
 )
 from equipoise.metrics._ranking import Runs, prepare, repeat_truth, run_starts, sort_items
-from equipoise.types.arrays import Floats, InputError, PerItem, PerReplicate, require_number
-from equipoise.types.numbers import exact_percent
-from equipoise.types.words import ONE_CLASS, hint
+from equipoise.types import (
+    ONE_CLASS,
+    Floats,
+    InputError,
+    PerItem,
+    PerReplicate,
+    exact_percent,
+    hint,
+    require_number,
+)
 
 
 def roc_curve(

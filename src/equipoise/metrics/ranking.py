@@ -111,7 +111,7 @@ from equipoise.metrics._ranking import (
     run_starts,
     sort_items,
 )
-from equipoise.types.arrays import Floats, InputError, PerItem, PerReplicate, choice
+from equipoise.types import Floats, InputError, PerItem, PerReplicate, choice
 
 _AUROC_FORMS = ("pairs", "trapezoid", "strict", "inclusive", "expected")
 _PRECISION_FORMS = ("conditional", "printed", "expected")

@@ -67,15 +67,15 @@ from equipoise.metrics.distributions import (
     itself,
     of_probabilities,
 )
-from equipoise.types.arrays import (
+from equipoise.types import (
     Floats,
     InputError,
     PerItem,
     PerReplicate,
     choice,
+    exact_percent,
     require_whole,
 )
-from equipoise.types.numbers import exact_percent
 
 _SCALES = ("mean", "paper")
 _EQUAL = 12  # decimals to which scores must differ to stand apart
@@ -88,7 +88,7 @@ _HEIGHTS: Mapping[str, Metric] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Retained:
     """How a retained-samples curve is made.
 

@@ -85,7 +85,7 @@ from equipoise.metrics.distributions import (
     of_probabilities,
 )
 from equipoise.metrics.ranking import auroc_metric
-from equipoise.types.arrays import Floats, PerItem, PerReplicate, require_whole
+from equipoise.types import Floats, PerItem, PerReplicate, require_whole
 
 STEPS = 20
 _EQUAL = 12  # decimals to which confidences must differ to stand apart

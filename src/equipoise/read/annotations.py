@@ -61,10 +61,21 @@ from equipoise.read.tables import (
 )
 from equipoise.read.tidy import name_columns, tidy_annotations
 from equipoise.read.values import pair_of
-from equipoise.types.annotations import MOST_VOTES, Annotations
-from equipoise.types.arrays import Floats, InputError, Ints, choice, listed, unknown_name
-from equipoise.types.notices import Notice, notice
-from equipoise.types.words import Option, hint
+from equipoise.types import (
+    MOST_VOTES,
+    Annotations,
+    Floats,
+    InputError,
+    Ints,
+    Names,
+    Notice,
+    Option,
+    choice,
+    hint,
+    listed,
+    notice,
+    unknown_name,
+)
 
 _LAYOUTS = ("tidy", "wide", "tasks", "counts")
 _WIDE, _TASKS = Option("layout", "wide"), Option("layout", "tasks")
@@ -459,7 +470,7 @@ def _cells(table: Table, columns: Sequence[str]) -> Floats:
     return np.column_stack([numbers(table, name) for name in columns])
 
 
-def _split_items(table: Table, options: VoteFormat) -> tuple[Table, tuple[str, ...]]:
+def _split_items(table: Table, options: VoteFormat) -> tuple[Table, Names]:
     """Separate item, task and group from the columns of annotators or classes."""
     theirs = {
         ours: table.column_of(ours, options.columns) for ours in ("item", "task", "group")
@@ -478,7 +489,7 @@ def _split_items(table: Table, options: VoteFormat) -> tuple[Table, tuple[str, .
     return replace(table, columns=beside), others
 
 
-def _melt_columns(beside: Table, table: Table, names: tuple[str, ...], ours: str) -> Table:
+def _melt_columns(beside: Table, table: Table, names: Names, ours: str) -> Table:
     """Make a row of every cell, item by item; the name of its column goes into `ours`."""
     import pyarrow as pa
 

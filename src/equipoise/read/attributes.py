@@ -29,19 +29,23 @@ from equipoise.read.tables import (
     whole_numbers,
     words_of,
 )
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import (
+from equipoise.types import (
+    Annotations,
     Floats,
     InputError,
     Ints,
+    Names,
+    Notice,
+    Notices,
+    as_notice,
     choice,
     frozen,
     listed,
+    notice,
     require_unique,
     unknown_name,
     wrong_type,
 )
-from equipoise.types.notices import Notice, as_notice, notice
 
 FEW_NUMBERS = 6  # different numbers up to which they are categories
 MOST_LEVELS = 50
@@ -49,7 +53,7 @@ ENDINGS = (*delimited.ENDINGS, *parquet.ENDINGS)
 OF = ("item", "annotator")
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Attributes:
     """Attributes of items or of annotators, coded and checked once when made.
 
@@ -74,11 +78,11 @@ class Attributes:
     (('f', 'm'),)
     """
 
-    items: tuple[str, ...]
-    columns: tuple[str, ...]
-    levels: tuple[tuple[str, ...], ...]
+    items: Names
+    columns: Names
+    levels: tuple[Names, ...]
     codes: Ints
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
     of: str = "item"
 
     def __post_init__(self) -> None:
@@ -140,7 +144,7 @@ class Attributes:
             raise InputError("attributes", got, f"a row for every {who}", do)
         return np.where(rows < 0, -1, self.codes[:, rows])
 
-    def where(self, column: str, value: str) -> tuple[str, ...]:
+    def where(self, column: str, value: str) -> Names:
         """Items of which an attribute has a value, such as ``split`` and ``dev``.
 
         Examples
@@ -181,9 +185,7 @@ def read_attributes(path: AnyPath, of: str = "item", group: str | None = None) -
     raise unknown_ending(file, ENDINGS)
 
 
-def groups_of(
-    names: Sequence[str], table: Attributes, column: str
-) -> tuple[tuple[str, ...], Ints]:
+def groups_of(names: Sequence[str], table: Attributes, column: str) -> tuple[Names, Ints]:
     """Names of the groups that an attribute puts items or annotators in, and their codes."""
     place = table.column(column)
     code = table.aligned(names)[place].copy()
@@ -272,7 +274,7 @@ def _from_table(table: Table, of: str = "item", group: str | None = None) -> Att
     )
 
 
-def _items(table: Table, column: str, of: str) -> tuple[str, ...]:
+def _items(table: Table, column: str, of: str) -> Names:
     codes, words = words_of(table, column)
     spelt = whole_numbers(words)
     names = [spelt[code] if code >= 0 else "" for code in codes]
@@ -285,7 +287,7 @@ def _items(table: Table, column: str, of: str) -> tuple[str, ...]:
 
 def _column(
     table: Table, column: str, *, whole: bool
-) -> tuple[tuple[str, ...], Ints | None, list[Notice]]:
+) -> tuple[Names, Ints | None, list[Notice]]:
     """Levels and codes of one column; no codes when it is left out, as `whole` ones are not."""
     codes, words = words_of(table, column)
     spelt = whole_numbers(words)
@@ -312,7 +314,7 @@ def _numeric(names: Sequence[str]) -> bool:
         return False
 
 
-def _quartiles(table: Table, column: str) -> tuple[tuple[str, ...], Ints, list[Notice]]:
+def _quartiles(table: Table, column: str) -> tuple[Names, Ints, list[Notice]]:
     """Cut numbers at their quartiles; a value on an edge belongs to the lower part."""
     values: Floats = numbers(table, column)
     known = np.isfinite(values)

@@ -34,11 +34,8 @@ from equipoise.read.files import (
     unknown_ending,
 )
 from equipoise.read.writing import replaced
-from equipoise.types.annotations import COLUMNS, Annotations
-from equipoise.types.arrays import InputError, Ints
+from equipoise.types import COLUMNS, Annotations, InputError, Ints, Predictions, csv_line
 from equipoise.types.notices import from_json, to_json
-from equipoise.types.predictions import Predictions
-from equipoise.types.words import csv_line
 
 ENDINGS = (".csv", *parquet.ENDINGS)
 _MARK = b"# equipoise study"

@@ -13,14 +13,28 @@ import numpy as np
 
 from equipoise.read.sources import CheckedFiles
 from equipoise.read.values import alike_names
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Bools, Floats, Ints, listed
-from equipoise.types.findings import Column, Finding, Report, Row, Table, columns
-from equipoise.types.notices import worded
-from equipoise.types.numbers import count, number, percent
-from equipoise.types.predictions import Predictions, duplicate_models
-from equipoise.types.votes import row_weights
-from equipoise.types.words import capital, joined
+from equipoise.types import (
+    Annotations,
+    Bools,
+    Column,
+    Finding,
+    Floats,
+    Ints,
+    Predictions,
+    Report,
+    Row,
+    Table,
+    capital,
+    columns,
+    count,
+    duplicate_models,
+    joined,
+    listed,
+    number,
+    percent,
+    row_weights,
+    worded,
+)
 
 _SAME_VOTES = 20  # items from which equal votes make two annotators the same
 _MOST_PEOPLE = 200  # annotators of whom all pairs are compared

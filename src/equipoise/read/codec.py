@@ -35,11 +35,10 @@ from numpy.typing import NDArray
 
 from equipoise.read.files import Content, content, file_sha256, read_arrays, read_json
 from equipoise.read.writing import replaced, write_text
-from equipoise.types.arrays import InputError
-from equipoise.types.notices import Notice, value_from_json, value_to_json
+from equipoise.types import Hint, InputError, Notice
 from equipoise.types.notices import from_json as notice_from_json
 from equipoise.types.notices import to_json as notice_to_json
-from equipoise.types.words import Hint
+from equipoise.types.notices import value_from_json, value_to_json
 
 Read = TypeVar("Read")
 AGAIN = "write the run again"

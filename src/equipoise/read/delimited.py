@@ -26,9 +26,7 @@ from typing import Any, NamedTuple, TextIO
 
 from equipoise.read.files import Content, cut_gzip
 from equipoise.read.tables import Table, no_rows, unique_names
-from equipoise.types.arrays import InputError
-from equipoise.types.notices import Notice, notice
-from equipoise.types.words import unguarded, unguarded_all
+from equipoise.types import InputError, Names, Notice, Notices, notice, unguarded, unguarded_all
 
 ENDINGS = (".csv", ".tsv", ".txt")
 _MARK = b"\xef\xbb\xbf"
@@ -40,13 +38,13 @@ PIECE = 1 << 24  # bytes looked at at a time
 _BLOCK_OF_HEADER = 1 << 20  # bytes among which the header must be
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Text:
     """Delimited text that can be opened again and again, and its header."""
 
     name: str
     delimiter: str
-    header: tuple[str, ...]
+    header: Names
     open: Callable[[], TextIO]
 
     def records(self, *, strict: bool = False) -> Iterator[tuple[int, list[str]]]:
@@ -182,13 +180,13 @@ def _uncommented(text: Iterable[str]) -> Iterator[str]:
         yield "\n" if before else line
 
 
-def _utf8(file: Content) -> tuple[bytes, tuple[Notice, ...]]:
+def _utf8(file: Content) -> tuple[bytes, Notices]:
     """The text as UTF-8 without a mark, and what to say about it.
 
     Lines before the header are left blank, so that all keep their numbers.
     """
     data = file.data.removeprefix(_MARK)
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
     if b"\0" in data or _CONTROL.search(data[: 1 << 16]):
         raise _binary(file)
     try:

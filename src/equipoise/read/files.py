@@ -26,8 +26,7 @@ from typing import IO, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.types.arrays import InputError, listed, quoted
-from equipoise.types.words import Option, hint
+from equipoise.types import InputError, Names, Option, hint, listed, quoted
 
 AnyPath = str | os.PathLike[str]
 JSON = (".json",)
@@ -44,7 +43,7 @@ _HALF_CHARACTER = re.compile(rb"\\u[dD][89a-fA-F]")
 _LONGEST_BLANK = 4096  # bytes of white space up to which a file counts as empty
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Content:
     """What stands in a file.
 
@@ -288,7 +287,7 @@ def _check_claim(name: str, file: IO[bytes], size: int) -> None:
         raise ValueError(f"the header of {name} does not fit what it holds")
 
 
-def unknown_ending(file: Content, endings: tuple[str, ...]) -> InputError:
+def unknown_ending(file: Content, endings: Names) -> InputError:
     """Say which endings are known."""
     do: str = "rename or convert the file"
     if file.suffix == ".npz":

@@ -38,11 +38,19 @@ import numpy as np
 
 from equipoise.read.options import ScoreFormat, VoteFormat
 from equipoise.read.tables import CodedNames, Table, code_names
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import InputError, Ints, listed
-from equipoise.types.notices import Notice, notice
-from equipoise.types.predictions import Predictions
-from equipoise.types.words import Option, hint, joined
+from equipoise.types import (
+    Annotations,
+    InputError,
+    Ints,
+    Names,
+    Notices,
+    Option,
+    Predictions,
+    hint,
+    joined,
+    listed,
+    notice,
+)
 
 _Synonyms = tuple[frozenset[str], frozenset[str]]  # sure ones, and those of last resort
 
@@ -125,7 +133,7 @@ class _Headers(NamedTuple):
     """The columns of a table by our names, and what to say of them."""
 
     columns: Mapping[str, str]
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
 
 
 def plain(header: str) -> str:
@@ -213,7 +221,7 @@ def is_named_like(header: str, ours: str) -> bool:
     return not (sure | unsure).isdisjoint(_keys([header])[header])
 
 
-def no_tasks(table: Table, names: Sequence[str]) -> tuple[str, ...]:
+def no_tasks(table: Table, names: Sequence[str]) -> Names:
     """Columns that name or describe items or votes, among those that may be tasks.
 
     An identifier (``Set ID``) is no question, and neither is what people note of items
@@ -252,7 +260,7 @@ def side_of(table: Table) -> tuple[str, str] | None:
     return None
 
 
-def group_hint(unused: Iterable[str]) -> tuple[Notice, ...]:
+def group_hint(unused: Iterable[str]) -> Notices:
     """Say that a column such as ``patient`` could be the group of its items."""
     near = [name for name, keys in _keys(unused).items() if not _GROUPS.isdisjoint(keys)]
     if not near:
@@ -386,7 +394,7 @@ _COLUMNS = Option("columns", {"item": "...", "annotator": "..."})
 
 def swapped_notices(
     item: CodedNames, annotator: CodedNames, label: Ints | None, task: Ints | None, name: str
-) -> tuple[Notice, ...]:
+) -> Notices:
     """Refuse a table whose items are annotators; say where that may be so.
 
     Parameters

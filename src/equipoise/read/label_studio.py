@@ -15,10 +15,20 @@ from typing import Any, NamedTuple
 from equipoise.read.options import VoteFormat
 from equipoise.read.tables import Table
 from equipoise.read.tidy import tidy_annotations
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import WORDS, InputError, listed, quoted, unknown_name
-from equipoise.types.notices import Notice, notice
-from equipoise.types.words import Option, hint, shortened
+from equipoise.types import (
+    WORDS,
+    Annotations,
+    InputError,
+    Notice,
+    Notices,
+    Option,
+    hint,
+    listed,
+    notice,
+    quoted,
+    shortened,
+    unknown_name,
+)
 
 _HIGHEST_RATING = 1_000
 _LARGEST = 10**308  # beyond which whole numbers are no floats
@@ -26,7 +36,7 @@ _READ = ("choices", "rating", "number", "ranker")
 _OTHER_CONTROL = Option("columns", {"label": "its from_name"})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Reply:
     """What one person said about one task.
 
@@ -61,7 +71,7 @@ class _Row(NamedTuple):
     rank: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Questions:
     """The replies, the controls to read from them, and how."""
 
@@ -92,7 +102,7 @@ class _Answers(NamedTuple):
 
     rows: list[_Row]
     options: VoteFormat
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
 
 
 def is_label_studio(parsed: Any) -> bool:

@@ -13,18 +13,20 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from equipoise.types.annotations import KINDS as KINDS
-from equipoise.types.annotations import Kind as Kind
-from equipoise.types.arrays import (
+from equipoise.types import KINDS as KINDS
+from equipoise.types import (
     InputError,
+    Names,
+    Option,
     choice,
+    hint,
     listed,
     require_keywords,
     require_number,
     require_whole,
     unknown_name,
 )
-from equipoise.types.words import Option, hint
+from equipoise.types.annotations import Kind as Kind
 
 ANNOTATION_LAYOUTS = ("auto", "tidy", "wide", "tasks", "counts", "rankings", "label-studio")
 PREDICTION_LAYOUTS = ("auto", "long", "wide", "classes", "tasks")
@@ -65,7 +67,7 @@ class Shared(NamedTuple):
 
     default: Any
     text: str
-    choices: tuple[str, ...] = ()
+    choices: Names = ()
     least: int | None = None
     most: int | None = None
     positive: bool = False
@@ -196,7 +198,7 @@ def require_positive(where: str, value: object) -> None:
         require_number(where, value, above=0, do="leave it out, or say how much counts")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class VoteFormat:
     """How to read annotations.
 
@@ -222,7 +224,7 @@ class VoteFormat:
 
     layout: str = SHARED["layout"].default
     kind: Kind | None = None
-    classes: tuple[str, ...] | None = None
+    classes: Names | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     repeats: str = SHARED["repeats"].default
     exchangeable: bool = SHARED["exchangeable"].default
@@ -264,7 +266,7 @@ class VoteFormat:
                 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ScoreFormat:
     """How to read predictions.
 
@@ -286,8 +288,8 @@ class ScoreFormat:
 
     layout: str = SHARED["layout"].default
     columns: Mapping[str, str] = field(default_factory=dict)
-    classes: tuple[str, ...] | None = None
-    tasks: tuple[str, ...] | None = None
+    classes: Names | None = None
+    tasks: Names | None = None
     model: str | None = None
     task: str | None = None
 
@@ -305,7 +307,7 @@ class ScoreFormat:
         return cls(**keywords)
 
 
-def _class_names(classes: Iterable[Any] | None) -> tuple[str, ...] | None:
+def _class_names(classes: Iterable[Any] | None) -> Names | None:
     """Return class names as text: whole numbers without a fraction, spaces stripped.
 
     Examples

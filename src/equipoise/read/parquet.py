@@ -5,7 +5,7 @@ from typing import Any
 
 from equipoise.read.files import Content
 from equipoise.read.tables import Table, unique_names
-from equipoise.types.arrays import InputError
+from equipoise.types import InputError
 
 ENDINGS = (".parquet", ".pq")
 _BUFFER = 1 << 22  # bytes read at a time of each column

@@ -16,10 +16,17 @@ from numpy.typing import NDArray
 
 from equipoise.read import codec
 from equipoise.read.files import content
-from equipoise.types.arrays import InputError
-from equipoise.types.findings import JsonValue
-from equipoise.types.notices import Notice, to_json
-from equipoise.types.plausibilities import POSTERIORS, Plausibilities, Posterior, Skills
+from equipoise.types import (
+    POSTERIORS,
+    InputError,
+    JsonValue,
+    Names,
+    Notices,
+    Plausibilities,
+    Posterior,
+    Skills,
+)
+from equipoise.types.notices import to_json
 
 SCHEMA = 4
 AGAIN = "aggregate the votes again; files of earlier versions have to be, too"
@@ -57,27 +64,27 @@ def write_plausibilities(plausibilities: Plausibilities, path: str | Path) -> No
     codec.write_sealed(Path(path), facts, arrays, packed=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class _SkillsHeader:
     """Whose skills there are, and what they mean."""
 
-    annotators: tuple[str, ...]
+    annotators: Names
     meaning: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class _Header:
     """Everything in the file that is no array."""
 
     schema: int
-    items: tuple[str, ...]
-    classes: tuple[str, ...]
+    items: Names
+    classes: Names
     method: str
     task: str
     parameters: Mapping[str, JsonValue]
     rest_shape: float | None
     split_seed: int
-    notices: tuple[Notice, ...]
+    notices: Notices
     diagnostics: Mapping[str, JsonValue]
     ordered: bool = False
     model: str = ""

@@ -49,11 +49,21 @@ from equipoise.read.tables import (
     word_number,
 )
 from equipoise.read.values import alike_notices
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Floats, InputError, Ints, listed, meant, unknown_name
-from equipoise.types.notices import Notice, notice
-from equipoise.types.predictions import Predictions
-from equipoise.types.words import Option, hint
+from equipoise.types import (
+    Annotations,
+    Floats,
+    InputError,
+    Ints,
+    Names,
+    Notices,
+    Option,
+    Predictions,
+    hint,
+    listed,
+    meant,
+    notice,
+    unknown_name,
+)
 
 _RESERVED = (set(TIDY) - {"count"}) | {"truth", "worker"}  # never a model
 PREFIXES = ("", "prob_", "p_", "proba_", "probability_")
@@ -64,8 +74,8 @@ class PredictionsRead(NamedTuple):
     """Predictions, what to say of how they were read, and the layout of every file."""
 
     predictions: tuple[Predictions, ...]
-    notices: tuple[Notice, ...] = ()
-    layouts: tuple[str, ...] = ()
+    notices: Notices = ()
+    layouts: Names = ()
 
 
 def read_predictions(
@@ -248,10 +258,10 @@ class _Answers(NamedTuple):
     values: Floats
     model: str
     task: str = ""
-    classes: tuple[str, ...] = ()
+    classes: Names = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class _Rows:
     """The ids of every row, and the names of the columns beside them.
 
@@ -267,7 +277,7 @@ class _Rows:
 
     table: Table
     ids: Mapping[str, CodedNames]
-    others: tuple[str, ...]
+    others: Names
 
     def numbers(self, column: str, model: str) -> Floats:
         """Read a column of finite numbers."""
@@ -412,14 +422,12 @@ def _about_tasks(rows: _Rows, tasks: Sequence[str]) -> bool:
     )
 
 
-def _by_task(
-    rows: _Rows, options: ScoreFormat, who: str
-) -> tuple[list[_Answers], tuple[Notice, ...]]:
+def _by_task(rows: _Rows, options: ScoreFormat, who: str) -> tuple[list[_Answers], Notices]:
     """Columns are tasks; where the annotated ones are known, others are left out."""
     tasks = options.tasks if options.layout == "auto" else None
     chosen = [name for name in rows.others if tasks is None or name in tasks]
     unused = tuple(name for name in rows.others if name not in chosen)
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
     if options.layout == "auto":
         text = (
             "columns of predictions named like annotated tasks are read as tasks: {tasks:names}"
@@ -508,7 +516,7 @@ def _scores_or_decisions(
     return answers
 
 
-def _words_as_classes(table: Table, columns: Iterable[str]) -> tuple[str, ...]:
+def _words_as_classes(table: Table, columns: Iterable[str]) -> Names:
     """The words in columns as the classes that decisions are among; none for numbers."""
     words = {word for column in columns for word in code_names(table, column).names}
     if len(words) < 2 or any(map(_is_number, words)) or is_missing(list(words)).any():

@@ -14,14 +14,13 @@ import numpy as np
 from equipoise.read.options import VoteFormat
 from equipoise.read.tables import Table, code_names, repeated_rows
 from equipoise.read.values import class_codes, scale_of
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import InputError, Ints
+from equipoise.types import Annotations, InputError, Ints, Names
 
 _SHAPE = "lists of case > reading > block > class, such as [[[[3], [1, 4]]]]"
 _MOST_CLASSES = 1_000_000
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class _Cases:
     """Nested rankings and the names that came with them.
 
@@ -38,9 +37,9 @@ class _Cases:
     """
 
     name: str
-    items: tuple[str, ...]
+    items: Names
     nested: Sequence[Any]
-    annotators: tuple[str, ...] | None = None
+    annotators: Names | None = None
 
     def where(self, case: int) -> str:
         """Name a case for a message."""
@@ -182,7 +181,7 @@ def _misshapen(source: _Cases) -> InputError:
 
 def _classes(
     values: Any, item: Ints, options: VoteFormat, source: _Cases
-) -> tuple[tuple[str, ...], Ints]:
+) -> tuple[Names, Ints]:
     """Return the classes and the code of every mention."""
     import pyarrow as pa
 

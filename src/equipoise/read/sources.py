@@ -33,10 +33,7 @@ from equipoise.read.files import (
 from equipoise.read.headers import side_of
 from equipoise.read.options import ScoreFormat, VoteFormat
 from equipoise.read.tables import code_names, numbers_or_none
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import InputError, listed
-from equipoise.types.notices import Notice
-from equipoise.types.predictions import Predictions
+from equipoise.types import Annotations, InputError, Names, Notice, Notices, Predictions, listed
 
 if TYPE_CHECKING:
     from equipoise.read.predictions import PredictionsRead
@@ -102,12 +99,12 @@ class Source:
         return self.content.name
 
     @property
-    def columns(self) -> tuple[str, ...]:
+    def columns(self) -> Names:
         """Names of the columns of a table; none for anything else."""
         return tuple(self.held.columns) if self.form == TABLE else ()
 
     @property
-    def preview(self) -> tuple[tuple[str, ...], ...]:
+    def preview(self) -> tuple[Names, ...]:
         """The first rows as they stand in the file."""
         cells = []
         for column in self.columns:
@@ -187,17 +184,17 @@ def _role_and_sign(source: Source) -> tuple[str, str]:
     return "", ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class CheckedFiles:
     """What was read: every file, and the study they make."""
 
     files: tuple[Source, ...]
     annotations: Annotations | None = None
     predictions: tuple[Predictions, ...] = ()
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
 
     @property
-    def silent_tasks(self) -> tuple[str, ...]:
+    def silent_tasks(self) -> Names:
         """Annotated tasks without predictions, where there are predictions."""
         if self.annotations is None or not self.predictions:
             return ()
@@ -248,7 +245,7 @@ def files_by_side(
     return sides
 
 
-def roles_guessed(files: Sequence[Source], otherwise: str) -> tuple[Notice, ...]:
+def roles_guessed(files: Sequence[Source], otherwise: str) -> Notices:
     """Say which file was read as what, where that is a guess; `otherwise`: what says else."""
     votes, scores, guessed = list[str](), list[str](), False
     for file in files:

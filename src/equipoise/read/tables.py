@@ -26,9 +26,20 @@ from typing import Any
 import numpy as np
 
 from equipoise.read.options import LONG, TIDY
-from equipoise.types.arrays import Bools, Floats, InputError, Ints, listed, nearest, quoted
-from equipoise.types.notices import Notice
-from equipoise.types.words import Option, hint
+from equipoise.types import (
+    Bools,
+    Floats,
+    InputError,
+    Ints,
+    Names,
+    Notice,
+    Notices,
+    Option,
+    hint,
+    listed,
+    nearest,
+    quoted,
+)
 
 Column = Any  # a pyarrow Array or ChunkedArray
 _NUMBER = re.compile(r"[-+]?\d+(\.\d*)?")
@@ -38,7 +49,7 @@ _FALSE = frozenset({"false", "f", "no", "n", "0", "0.0", ""})
 ITEMS_BY_ROW = Notice("items_by_row", "there is no column of items: rows are numbered from 0")
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Table:
     """Named columns of one length.
 
@@ -59,7 +70,7 @@ class Table:
     name: str
     columns: Mapping[str, Column]
     place: Callable[[int], str] = "row {}".format
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
     reader: str = ""
 
     def __len__(self) -> int:
@@ -263,7 +274,7 @@ def _refuse_unwritable(names: Sequence[str]) -> None:
             )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class CodedNames:
     """A column of names as codes; -1 where there is none.
 
@@ -276,7 +287,7 @@ class CodedNames:
     """
 
     codes: Ints
-    names: tuple[str, ...]
+    names: Names
 
 
 def code_names(table: Table, column: str) -> CodedNames:

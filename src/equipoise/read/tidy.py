@@ -35,11 +35,22 @@ from equipoise.read.tables import (
     words_of,
 )
 from equipoise.read.values import alike_notices, class_codes, scale_of, times
-from equipoise.types.annotations import MOST_VOTES, Annotations
-from equipoise.types.arrays import Bools, Floats, InputError, Ints, listed
-from equipoise.types.notices import Notice, notice
-from equipoise.types.votes import dense_ranks
-from equipoise.types.words import Option, hint
+from equipoise.types import (
+    MOST_VOTES,
+    Annotations,
+    Bools,
+    Floats,
+    InputError,
+    Ints,
+    Names,
+    Notice,
+    Notices,
+    Option,
+    dense_ranks,
+    hint,
+    listed,
+    notice,
+)
 
 _CROWD_KIT = {"item": "task", "annotator": "worker"}
 _Fields = dict[str, Any]  # of `Annotations`, by their names
@@ -83,7 +94,7 @@ def tidy_annotations(table: Table, options: VoteFormat) -> Annotations:
             ids = _row_ids(table)
     notices = _doubts(table, ids, labels, options)
     extras: _Fields = {}
-    of_extras: tuple[Notice, ...] = ()
+    of_extras: Notices = ()
     if not table.columns.keys() <= _VOTE:
         extras, of_extras = optional_columns(table, ids["item"])
     codes: _Fields = {}
@@ -177,9 +188,9 @@ def _doubts(
     ids: Mapping[str, CodedNames],
     labels: Mapping[str, Any],
     options: VoteFormat,
-) -> tuple[Notice, ...]:
+) -> Notices:
     """Say what is odd: columns that look swapped, unless the caller named them, and names."""
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
     if "annotator" in ids and not set(WHO) <= options.columns.keys():
         task = ids["task"].codes if "task" in ids else None
         label = labels.get("label")
@@ -223,7 +234,7 @@ def name_columns(table: Table, options: VoteFormat) -> Table:
 
 
 def _note_unused(
-    table: Table, unused: tuple[str, ...], theirs: Mapping[str, str], chosen: Mapping[str, str]
+    table: Table, unused: Names, theirs: Mapping[str, str], chosen: Mapping[str, str]
 ) -> Table:
     """Say which columns are not used, and what of them may be meant as ours."""
     if "annotator" not in theirs and get_close_matches("annotator", unused, n=1, cutoff=0.8):
@@ -409,9 +420,7 @@ def _repeated_votes(table: Table, key: Ints, again: int) -> InputError:
     )
 
 
-def _readings(
-    table: Table, key: Ints, label: Ints, classes: tuple[str, ...]
-) -> dict[str, Ints]:
+def _readings(table: Table, key: Ints, label: Ints, classes: Names) -> dict[str, Ints]:
     """Return `rank` and `reading` of rows; rows of one reading have one key."""
     place = numbers(table, "rank")
     blank = np.flatnonzero(~np.isfinite(place))
@@ -433,7 +442,7 @@ def _readings(
     return {"rank": dense_ranks(reading, place), "reading": reading}
 
 
-def optional_columns(table: Table, item: CodedNames) -> tuple[_Fields, tuple[Notice, ...]]:
+def optional_columns(table: Table, item: CodedNames) -> tuple[_Fields, Notices]:
     """Read weights, confidences, times, gold rows and groups where there are any.
 
     Examples

@@ -28,7 +28,7 @@ from types import ModuleType
 from typing import IO, Any
 
 from equipoise.scale.engine import send_by_code
-from equipoise.types.arrays import InputError, nearest
+from equipoise.types import InputError, nearest
 
 _lock = Lock()
 _outputs: list[IO[str]] = []  # standard output, and below it that of every call that runs

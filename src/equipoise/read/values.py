@@ -40,10 +40,21 @@ from equipoise.read.tables import (
     word_number,
     words_of,
 )
-from equipoise.types.annotations import are_steps
-from equipoise.types.arrays import Bools, InputError, Ints, listed, quoted, unknown_name
-from equipoise.types.notices import Notice, notice
-from equipoise.types.words import GRADES, Option, hint
+from equipoise.types import (
+    GRADES,
+    Bools,
+    InputError,
+    Ints,
+    Names,
+    Notices,
+    Option,
+    are_steps,
+    hint,
+    listed,
+    notice,
+    quoted,
+    unknown_name,
+)
 
 _PAIRS = (
     ("0", "1"),
@@ -57,7 +68,7 @@ _DOUBTFUL = frozenset({"na", "n/a", "none", "?"})
 _TWO_CLASSES = Option("classes", ("negative", "positive"), "classes=[negative, positive]")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class ClassScale:
     """The classes of a column of labels.
 
@@ -74,9 +85,9 @@ class ClassScale:
     """
 
     kind: Kind
-    classes: tuple[str, ...]
+    classes: Names
     label: Ints
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
 
 
 def scale_of(words: Sequence[str], options: VoteFormat, *, name: str) -> ClassScale:
@@ -141,7 +152,7 @@ def class_codes(
 
 
 def _named_scale(
-    words: Sequence[str], options: VoteFormat, classes: tuple[str, ...], *, name: str
+    words: Sequence[str], options: VoteFormat, classes: Names, *, name: str
 ) -> ClassScale:
     """Use the classes that the caller named; ``1.0`` matches ``1``."""
     if options.kind == "binary" and len(classes) != 2:
@@ -202,9 +213,7 @@ def _nominal_scale(words: Sequence[str], options: VoteFormat, *, name: str) -> C
     return ClassScale(options.kind or "nominal", classes, _places(words, classes), notices)
 
 
-def _other_readings(
-    classes: tuple[str, ...], options: VoteFormat, *, whole: bool
-) -> tuple[Notice, ...]:
+def _other_readings(classes: Names, options: VoteFormat, *, whole: bool) -> Notices:
     """Say what a reader might have meant otherwise."""
     notices = []
     doubtful = tuple(word for word in classes if word.lower() in _DOUBTFUL)
@@ -418,7 +427,7 @@ def _fault(table: Table, row: int, column: str, word: str) -> InputError:
 _MOST = 200_000  # names up to which they are compared
 
 
-def alike_notices(what: str, names: Sequence[str]) -> tuple[Notice, ...]:
+def alike_notices(what: str, names: Sequence[str]) -> Notices:
     r"""Say which names may be one, such as ``what="annotators"``.
 
     Examples

@@ -25,7 +25,7 @@ from tempfile import mkdtemp
 from typing import IO
 
 from equipoise.read.files import AnyPath
-from equipoise.types.arrays import InputError
+from equipoise.types import InputError, Names
 
 AT_WORKING_FOLDER = -100 if sys.platform == "linux" else -2
 EXCHANGE = 2  # of renameat2 and of renamex_np
@@ -219,7 +219,7 @@ PLACES = ("tables", "figures", "thumbnails")
 RUN = "run.json"  # the mark of an evaluation
 
 
-def check_folder(folder: Path, names: tuple[str, ...], *, overwrite: bool = False) -> None:
+def check_folder(folder: Path, names: Names, *, overwrite: bool = False) -> None:
     """Refuse a folder that cannot be written to, or where something would be lost.
 
     Parameters

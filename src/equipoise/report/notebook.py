@@ -48,20 +48,26 @@ from equipoise.report.page.svg import Html, element
 from equipoise.study import Evaluation
 from equipoise.study.analyses.words import score_title
 from equipoise.study.truth import TaskTruth
-from equipoise.types.arrays import Floats, InputError
-from equipoise.types.findings import (
+from equipoise.types import (
+    ONE_CLASS,
     Chart,
     Dot,
     Dots,
     Finding,
+    Floats,
     Heat,
+    InputError,
     Line,
     Lines,
     Report,
     Standing,
+    capital,
+    estimate,
+    exact_percent,
+    hint,
+    number,
+    thousandths,
 )
-from equipoise.types.numbers import estimate, exact_percent, number, thousandths
-from equipoise.types.words import ONE_CLASS, capital, hint
 
 TITLE = "Which model is better?"
 BELOW = "▾"  # behind a value
@@ -163,7 +169,7 @@ class Question(TypedDict, total=False):
     task: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Figure:
     """A figure as the text of an SVG file, which notebooks show; `caption` says what it is."""
 
@@ -193,7 +199,7 @@ class Figure:
         return target
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Plots:
     """Figures of an evaluation; each takes metric, labels and task, see `Question`."""
 

@@ -34,11 +34,17 @@ from equipoise.report.page import render
 from equipoise.report.text import as_csv
 from equipoise.study import LABELS, Evaluation
 from equipoise.study.result import Difference, Row
-from equipoise.types.arrays import InputError, short_repr
-from equipoise.types.charts import MAYBE
-from equipoise.types.findings import JsonValue, Report, Table
-from equipoise.types.notices import worded
-from equipoise.types.numbers import count
+from equipoise.types import (
+    MAYBE,
+    InputError,
+    JsonValue,
+    Names,
+    Report,
+    Table,
+    count,
+    short_repr,
+    worded,
+)
 
 SCHEMA = 5
 HEADER = "run.json"
@@ -55,7 +61,7 @@ def unsaid() -> Any:
 # ---- where it comes from -------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class InputFile:
     """A file that was read: its role, name, hash and size, and the way to it from the run."""
 
@@ -66,7 +72,7 @@ class InputFile:
     path: str | None = unsaid()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class StoredQuestion:
     """What was asked, and how the answers were read; what was not said is None.
 
@@ -96,7 +102,7 @@ class StoredQuestion:
     prediction_columns: Mapping[str, str] | None = unsaid()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class TruthModel:
     """The model that made the truth where it is not the votes themselves."""
 
@@ -110,7 +116,7 @@ class TruthModel:
     groups: Mapping[str, JsonValue] | None = unsaid()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class RunSettings:
     """How replicates were drawn, intervals made and labels taken from votes.
 
@@ -149,7 +155,7 @@ class RunSettings:
     matters: float | None = unsaid()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class MetricRecord:
     """What the page says about a metric; `labels` is what it compares predictions with."""
 
@@ -162,7 +168,7 @@ class MetricRecord:
     labels: str = "classes"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Provenance:
     """Where an evaluation comes from.
 
@@ -189,7 +195,7 @@ class Provenance:
     asked: Mapping[str, JsonValue] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class RunRecord(Provenance):
     """Everything one evaluation found, with what is needed to make it again.
 
@@ -210,13 +216,13 @@ class RunRecord(Provenance):
     equipoise: str = "undefined"
     versions: Mapping[str, str] = field(default_factory=dict)
     settings: RunSettings
-    tasks: tuple[str, ...]
-    models: tuple[str, ...]
-    labels: tuple[str, ...]
+    tasks: Names
+    models: Names
+    labels: Names
     metrics: tuple[MetricRecord, ...]
     rows: tuple[Row, ...]
     differences: tuple[Difference, ...]
-    notices: tuple[str, ...]
+    notices: Names
     report: Report | None = field(default=None, metadata=MAYBE)
 
 
@@ -240,7 +246,7 @@ def decode(header: Mapping[str, Any]) -> RunRecord:
 # ---- the folder ----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Run:
     """Everything one evaluation found, with what is needed to make it again.
 

@@ -20,10 +20,23 @@ from rich.markup import escape
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from equipoise.types.charts import Chart, Dot, Dots, Standing, Standings
-from equipoise.types.findings import Column, Finding, Report, Row, Table, cell
-from equipoise.types.numbers import bound, number
-from equipoise.types.words import in_command, printable
+from equipoise.types import (
+    Chart,
+    Column,
+    Dot,
+    Dots,
+    Finding,
+    Report,
+    Row,
+    Standing,
+    Standings,
+    Table,
+    bound,
+    cell,
+    in_command,
+    number,
+    printable,
+)
 
 EDGE = "  "
 LABEL = 12  # width of the labels before facts

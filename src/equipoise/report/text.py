@@ -13,19 +13,21 @@ from typing import IO
 
 from equipoise.read.tables import to_frame
 from equipoise.read.writing import replaced, write_text
-from equipoise.types.arrays import InputError, listed
-from equipoise.types.findings import (
+from equipoise.types import (
     Cell,
     Column,
     Finding,
-    Kind,
+    InputError,
     Report,
     Row,
     Table,
     bibtex,
     cell,
+    csv_text,
+    listed,
+    printable,
 )
-from equipoise.types.words import csv_text, printable
+from equipoise.types.findings import Kind
 
 PAGE = 45  # rows that fit a page
 TEX = {

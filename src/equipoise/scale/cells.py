@@ -31,8 +31,7 @@ from equipoise.read import codec
 from equipoise.read.files import content
 from equipoise.read.writing import write_text
 from equipoise.scale.engine import EngineError, current
-from equipoise.types.arrays import InputError
-from equipoise.types.words import Option, hint
+from equipoise.types import InputError, Names, Option, hint
 
 Arrays = Mapping[str, NDArray[Any]]
 Progress = Callable[[int, int], None]
@@ -40,7 +39,7 @@ STEPS = 1000  # of progress per cell
 SUFFIX, REASON = ".cell", ".failed"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Cell:
     """A part of a computation.
 
@@ -76,7 +75,7 @@ class Cell:
         return folder / f"{self.key}{SUFFIX}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Outcome:
     """What became of a cell.
 
@@ -272,7 +271,7 @@ class CellsWaitError(InputError):
 
     folder: Path
     listed: Path
-    keys: tuple[str, ...]
+    keys: Names
 
 
 class CellMadeError(Exception):

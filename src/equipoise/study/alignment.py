@@ -16,13 +16,22 @@ import numpy as np
 from equipoise.metrics import Metric, parsed
 from equipoise.read.options import SHARED
 from equipoise.study.truth import TaskTruth
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Floats, InputError, choice, listed, positions
-from equipoise.types.notices import Notice, notice
-from equipoise.types.numbers import count
-from equipoise.types.predictions import Predictions
-from equipoise.types.votes import vote_counts
-from equipoise.types.words import Option, hint
+from equipoise.types import (
+    Annotations,
+    Floats,
+    InputError,
+    Notice,
+    Notices,
+    Option,
+    Predictions,
+    choice,
+    count,
+    hint,
+    listed,
+    notice,
+    positions,
+    vote_counts,
+)
 
 ON_MISSING = SHARED["on_missing"].choices
 DROP = Option("on_missing", "drop")
@@ -101,7 +110,7 @@ class Aligned:
 
 def align(
     predictions: Iterable[Predictions], questions: list[TaskTruth], *, on_missing: str = "error"
-) -> tuple[list[Aligned], tuple[Notice, ...]]:
+) -> tuple[list[Aligned], Notices]:
     """Match predictions with questions; return them and what was dropped."""
     choice("on_missing", on_missing, ON_MISSING)
     by_task = _by_task(predictions)

@@ -31,10 +31,14 @@ from equipoise.metrics import CATALOGUE, Metric, named
 from equipoise.read.headers import refuse_swapped_items
 from equipoise.read.tables import frame_kind
 from equipoise.read.user_code import call_user_code, user_file
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import InputError, wrong_type
-from equipoise.types.plausibilities import Plausibilities
-from equipoise.types.predictions import Predictions
+from equipoise.types import (
+    Annotations,
+    InputError,
+    Names,
+    Plausibilities,
+    Predictions,
+    wrong_type,
+)
 
 Truths = Annotations | Plausibilities | Sequence[Plausibilities]
 NAMES = "names of metrics such as auroc, or metrics"
@@ -243,7 +247,7 @@ PLENTY = 3  # classes from which the first three are worth a look
 def default_metrics(
     truth: Annotations | Plausibilities | Sequence[Plausibilities],
     predictions: Predictions | Iterable[Predictions],
-) -> tuple[str, ...]:
+) -> Names:
     """Names of the metrics that fit, the main one first.
 
     Examples
@@ -279,6 +283,6 @@ def default_metrics(
     return ("auroc", "average_precision")
 
 
-def _decision_metrics(*, ordered: bool) -> tuple[str, ...]:
+def _decision_metrics(*, ordered: bool) -> Names:
     """Names of the metrics that fit decisions, the main one first."""
     return ("accuracy", GRADES if ordered else KAPPA, "f1")

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from equipoise.metrics import Block, Truth
 from equipoise.read.options import SHARED
-from equipoise.types.arrays import Bools, Floats
+from equipoise.types import Bools, Floats
 
 LABELS = SHARED["labels"].choices
 HALF = 0.5 + 1e-12

@@ -9,9 +9,7 @@ from equipoise.metrics import Metric, Order, average_precision, tied_share
 from equipoise.study.alignment import Aligned
 from equipoise.study.blocks import every_class, hard_labels, majority
 from equipoise.study.truth import TaskTruth
-from equipoise.types.arrays import Bools, Floats, listed
-from equipoise.types.notices import Notice, notice
-from equipoise.types.words import Option
+from equipoise.types import Bools, Floats, Names, Notice, Option, listed, notice
 
 PLUG_IN = ("total_variation", "jensen_shannon", "entropy_correlation")
 FEW_ANNOTATORS = 5
@@ -284,7 +282,7 @@ def _ruled_out_notices(
         "{metric} with {labels} labels{of_task} is infinite, because probability 0 is given to "
         "a class that {some:count} of {items:count} items have"
     )
-    truth, kinds = aligned.question, dict[tuple[str, ...], list[str]]()
+    truth, kinds = aligned.question, dict[Names, list[str]]()
     impossible = aligned.distributions(model) <= 0
     for name in labels:
         rows = np.flatnonzero(((_distributions(truth, name) > 0) & impossible).any(axis=1))

@@ -23,12 +23,20 @@ from typing import NamedTuple
 import numpy as np
 
 from equipoise.read.options import SHARED
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Bools, Floats, InputError, Ints, choice, listed
-from equipoise.types.notices import notice
-from equipoise.types.numbers import number
-from equipoise.types.predictions import Predictions
-from equipoise.types.words import Option, hint
+from equipoise.types import (
+    Annotations,
+    Bools,
+    Floats,
+    InputError,
+    Ints,
+    Option,
+    Predictions,
+    choice,
+    hint,
+    listed,
+    notice,
+    number,
+)
 
 CIRCULAR = SHARED["circular"].choices
 CHECKED = "checked"  # by somebody else

@@ -32,11 +32,7 @@ import numpy as np
 
 from equipoise.study.alignment import Aligned
 from equipoise.study.study import Study
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Bools, Floats, Ints
-from equipoise.types.notices import Notice, notice
-from equipoise.types.votes import gold_rows
-from equipoise.types.words import Option
+from equipoise.types import Annotations, Bools, Floats, Ints, Notice, Option, gold_rows, notice
 
 PERMUTATIONS = 999
 SEED = 20241101

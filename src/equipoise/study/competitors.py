@@ -44,12 +44,27 @@ from equipoise.study.arguments import default_metrics
 from equipoise.study.study import Settings, Study
 from equipoise.study.thresholds import with_thresholds
 from equipoise.study.truth import TaskTruth
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Floats, InputError, Ints, short_repr
-from equipoise.types.claims import Claim, ClaimFamily, Decision, Estimand, Whom, decide
-from equipoise.types.notices import Notice, notice
-from equipoise.types.numbers import count
-from equipoise.types.votes import Votes, collect_votes, gold_rows
+from equipoise.types import (
+    Annotations,
+    Claim,
+    ClaimFamily,
+    Decision,
+    Estimand,
+    Floats,
+    InputError,
+    Ints,
+    Names,
+    Notice,
+    Notices,
+    Votes,
+    Whom,
+    collect_votes,
+    count,
+    decide,
+    gold_rows,
+    notice,
+    short_repr,
+)
 
 OTHERS, GOLD = "others", "gold"  # truths
 MATCHED, BALANCED = "matched_sensitivity", "balanced_accuracy"
@@ -211,15 +226,15 @@ class ReaderTable:
     """
 
     truth: str
-    models: tuple[str, ...]
-    readers: tuple[str, ...]
+    models: Names
+    readers: Names
     rows: tuple[Row, ...]
     contrasts: ReaderContrasts
     tasks: tuple[TaskReaders, ...]
     titles: Mapping[str, str]
     yes_no: bool
     settings: Settings
-    notices: tuple[Notice, ...] = field(default=())
+    notices: Notices = field(default=())
 
     __repr__ = short_repr
 

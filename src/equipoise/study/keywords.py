@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from equipoise.study.arguments import Truths, as_annotations
 from equipoise.study.thresholds import Thresholds
-from equipoise.types.arrays import InputError, choice
-from equipoise.types.predictions import Predictions
+from equipoise.types import InputError, Predictions, choice
 
 if TYPE_CHECKING:
     from equipoise.study.study import Settings

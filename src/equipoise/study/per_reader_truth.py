@@ -14,8 +14,7 @@ from equipoise.inference.spread import TOO_FEW
 from equipoise.metrics import Metric
 from equipoise.study.blocks import every_class
 from equipoise.study.uncertainty import Uncertainty, influence_of
-from equipoise.types.arrays import Floats, InputError, Ints
-from equipoise.types.words import Option, hint
+from equipoise.types import Floats, InputError, Ints, Option, hint
 
 FEWEST = 2
 PER_READER = "per_reader_truth"

@@ -33,15 +33,23 @@ from equipoise.read.tables import rows_to_frame
 from equipoise.study.blocks import LABELS
 from equipoise.study.thresholds import UsedThreshold
 from equipoise.study.truth import TaskTruth
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Floats, InputError, choice, frozen, listed, nearest
-from equipoise.types.notices import Notice
-from equipoise.types.predictions import Predictions
-from equipoise.types.words import joined
+from equipoise.types import (
+    Annotations,
+    Floats,
+    InputError,
+    Names,
+    Notices,
+    Predictions,
+    choice,
+    frozen,
+    joined,
+    listed,
+    nearest,
+)
 
 if TYPE_CHECKING:
     from equipoise.report.notebook import Plots
-    from equipoise.types.findings import Card
+    from equipoise.types import Card
 
 Cells = tuple[tuple[tuple[TwoWay, ...], ...], ...]  # by task, metric and labels
 MACRO = "macro average"
@@ -105,7 +113,7 @@ class Correlation(NamedTuple):
     kendall_tau_b: float
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Evaluation:
     """What `evaluate` returns.
 
@@ -142,8 +150,8 @@ class Evaluation:
         The caller's kind of dataframe, such as ``pandas``; empty where none was given.
     """
 
-    tasks: tuple[str, ...]
-    models: tuple[str, ...]
+    tasks: Names
+    models: Names
     metrics: tuple[Metric, ...]
     values: Floats
     replicates: Floats
@@ -158,7 +166,7 @@ class Evaluation:
     scores: tuple[Mapping[str, Floats], ...] = ()
     decided: tuple[Mapping[str, Floats], ...] = ()
     thresholds: tuple[UsedThreshold, ...] = ()
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
     predictions: tuple[Predictions, ...] = ()
     annotations: Annotations | None = None
     frame: str = ""
@@ -486,7 +494,7 @@ class Evaluation:
         return rows
 
 
-def _place(what: str, name: str, names: tuple[str, ...]) -> int:
+def _place(what: str, name: str, names: Names) -> int:
     if name not in names:
         raise InputError(
             f"evaluation, {what}",
@@ -497,7 +505,7 @@ def _place(what: str, name: str, names: tuple[str, ...]) -> int:
     return names.index(name)
 
 
-def normal_values(cells: Cells, plan: Resampling, models: tuple[str, ...]) -> Floats:
+def normal_values(cells: Cells, plan: Resampling, models: Names) -> Floats:
     """Replicates without resampling: jointly normal with the two-way covariance."""
     drawn = partial(
         normal_replicates,

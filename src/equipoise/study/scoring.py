@@ -32,13 +32,25 @@ from equipoise.study.per_reader_truth import PER_READER, reader_cells
 from equipoise.study.result import MACRO, Cells, Evaluation, normal_values, widen
 from equipoise.study.truth import TaskTruth
 from equipoise.study.uncertainty import DRAWS, TargetPopulation, Uncertainty
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Floats, InputError, Ints, listed
-from equipoise.types.notices import Notice, notice
-from equipoise.types.plausibilities import Plausibilities, Posterior, Seed
-from equipoise.types.predictions import duplicate_models, duplicate_notices
-from equipoise.types.votes import added_votes, gold_rows, is_panel
-from equipoise.types.words import Option, hint
+from equipoise.types import (
+    Annotations,
+    Floats,
+    InputError,
+    Ints,
+    Notice,
+    Option,
+    Plausibilities,
+    Posterior,
+    Seed,
+    added_votes,
+    duplicate_models,
+    duplicate_notices,
+    gold_rows,
+    hint,
+    is_panel,
+    listed,
+    notice,
+)
 
 if TYPE_CHECKING:
     from equipoise.study.study import Progress, Settings, Study

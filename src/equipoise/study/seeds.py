@@ -12,9 +12,19 @@ import numpy as np
 
 from equipoise.inference import seed_means
 from equipoise.study.result import Evaluation, normal_values
-from equipoise.types.arrays import Floats, InputError, listed, name_order, nearest
-from equipoise.types.notices import Notice, notice
-from equipoise.types.predictions import Predictions, duplicate_models, duplicate_notices
+from equipoise.types import (
+    Floats,
+    InputError,
+    Notice,
+    Notices,
+    Predictions,
+    duplicate_models,
+    duplicate_notices,
+    listed,
+    name_order,
+    nearest,
+    notice,
+)
 
 _ONE_SEED = (
     "Chance has a part in {models:listed}, with one seed each: how far other seeds would move "
@@ -178,7 +188,7 @@ def _notices(
     owner: Mapping[str, str],
     scores: Sequence[Mapping[str, Floats]],
     about_seeds: Sequence[Notice],
-) -> tuple[Notice, ...]:
+) -> Notices:
     """Notices of runs are those of their methods; copies are looked for among methods."""
     about_runs = [
         replace(

@@ -34,22 +34,27 @@ from equipoise.study.per_reader_truth import PER_READER, TWO_WAY
 from equipoise.study.result import Evaluation
 from equipoise.study.thresholds import Thresholds, UsedThreshold, with_thresholds
 from equipoise.study.truth import TaskTruth, task_truths
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import (
+from equipoise.types import (
+    Annotations,
     Bools,
     InputError,
     Ints,
+    Names,
+    Notices,
+    Option,
+    Plausibilities,
+    Predictions,
+    Votes,
     choice,
+    collect_votes,
+    gold_rows,
+    hint,
+    notice,
     require_number,
     require_unique,
     require_whole,
     short_repr,
 )
-from equipoise.types.notices import Notice, notice
-from equipoise.types.plausibilities import Plausibilities
-from equipoise.types.predictions import Predictions
-from equipoise.types.votes import Votes, collect_votes, gold_rows
-from equipoise.types.words import Option, hint
 
 if TYPE_CHECKING:
     from equipoise.read.attributes import Attributes
@@ -63,7 +68,7 @@ def silent(done: int, whole: int) -> None:
     """Progress that nobody listens to."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Settings:
     """How an evaluation is carried out and reported.
 
@@ -218,7 +223,7 @@ class Study:
     annotator_attributes: "Attributes | None" = None
     thresholds: Thresholds | None = None
     used: tuple[UsedThreshold, ...] = ()
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
     frame: str = ""
     tell: Progress = silent
 
@@ -315,7 +320,7 @@ class Study:
         return (self.truth,) if isinstance(self.truth, Annotations) else self.truth
 
     @cached_property
-    def items(self) -> tuple[str, ...]:
+    def items(self) -> Names:
         """Names of the items of all tasks."""
         if len(self.parts) == 1:
             return self.parts[0].items
@@ -413,12 +418,12 @@ class Study:
         return self._alignment[0]
 
     @property
-    def dropped(self) -> tuple[Notice, ...]:
+    def dropped(self) -> Notices:
         """What was left out, so that all models are scored on the same items."""
         return self._alignment[1]
 
     @cached_property
-    def _alignment(self) -> tuple[tuple[Aligned, ...], tuple[Notice, ...]]:
+    def _alignment(self) -> tuple[tuple[Aligned, ...], Notices]:
         how = self.settings.on_missing
         aligned, notices = align(self.predictions, list(self.truths), on_missing=how)
         return tuple(aligned), notices

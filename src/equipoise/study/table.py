@@ -41,7 +41,7 @@ from equipoise.inference import (
 from equipoise.inference.ballots import centred_alone, expected_shares, item_scale
 from equipoise.metrics import Influence, Metric, named
 from equipoise.study.uncertainty import value_width
-from equipoise.types.arrays import Floats, InputError, Ints, require_finite
+from equipoise.types import Floats, InputError, Ints, require_finite
 
 
 def table_uncertainty(

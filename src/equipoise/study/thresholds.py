@@ -59,25 +59,33 @@ import numpy as np
 
 from equipoise.study.alignment import require_yes_no, takes_threshold
 from equipoise.study.truth import TaskTruth
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import (
+from equipoise.types import (
+    Annotations,
     Bools,
+    Column,
     Floats,
     InputError,
     Ints,
+    Names,
+    Notice,
+    Option,
     PerItem,
+    Plausibilities,
+    Predictions,
+    Table,
+    columns,
+    count,
+    hint,
+    joined,
     listed,
     nearest,
+    notice,
+    number,
+    percent,
     require_number,
     require_whole,
     wrong_type,
 )
-from equipoise.types.findings import Column, Table, columns
-from equipoise.types.notices import Notice, notice
-from equipoise.types.numbers import count, number, percent
-from equipoise.types.plausibilities import Plausibilities
-from equipoise.types.predictions import Predictions
-from equipoise.types.words import Option, hint, joined
 
 if TYPE_CHECKING:
     from equipoise.study.study import Study
@@ -92,7 +100,7 @@ _WORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Rule:
     """How a threshold is chosen: a name, and for some what must be reached."""
 
@@ -180,7 +188,7 @@ Choice = float | str
 Truth = Annotations | Plausibilities
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Tuning:
     """Which items thresholds are chosen on: one of the first three.
 
@@ -197,7 +205,7 @@ class Tuning:
         Of the draw.
     """
 
-    items: tuple[str, ...] = ()
+    items: Names = ()
     fraction: float | None = None
     folds: int | None = None
     seed: int = 0
@@ -259,7 +267,7 @@ class Tuning:
         return (lots / 2.0**64 < self.fraction).astype(np.int64)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Thresholds:
     """What was asked: for all, and for some by name.
 
@@ -363,7 +371,7 @@ def _split(word: str) -> tuple[str, Choice]:
     return "", Rule.parse(word.partition("=")[2] or word).word  # no rule: refused
 
 
-def _names_in(path: str) -> tuple[str, ...]:
+def _names_in(path: str) -> Names:
     """Names of items in a file: a column ``item`` of a table, or one name a line."""
     from equipoise.read import delimited
     from equipoise.read.files import content

@@ -24,16 +24,25 @@ from numpy.typing import NDArray
 from equipoise.inference.resampling import Resampling
 from equipoise.study.arguments import as_annotations
 from equipoise.study.blocks import Pair, hard_labels, pair, tied_items
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Bools, Floats, InputError, Ints, short_repr
-from equipoise.types.plausibilities import Plausibilities
-from equipoise.types.votes import Votes, collect_votes
-from equipoise.types.words import Option, hint
+from equipoise.types import (
+    Annotations,
+    Bools,
+    Floats,
+    InputError,
+    Ints,
+    Names,
+    Option,
+    Plausibilities,
+    Votes,
+    collect_votes,
+    hint,
+    short_repr,
+)
 
 MOST = 64  # binomial tables are kept for items of at most this many votes
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class PanelDraw:
     """Mean votes when annotators are drawn anew: two sparse products per class.
 
@@ -117,7 +126,7 @@ def panel_inflation(votes: Votes) -> float:
     return sqrt(effective / (effective - 1)) if effective > 1 + 1e-9 else 1.0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class VoteDraw:
     """Draws of one class's mean vote from each item's own votes.
 
@@ -187,7 +196,7 @@ def _guide(votes: int, yes: int) -> tuple[int, ...]:
 KEPT_BYTES = 2**28  # of draws made full, up to which they are kept
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class _ResponseTimes:
     """Durations of the answers to one question.
 
@@ -257,15 +266,15 @@ class TaskTruth:
     """
 
     task: str
-    items: tuple[str, ...]
+    items: Names
     place: Ints
-    classes: tuple[str, ...]
+    classes: Names
     shares: Floats
     ordered: bool = False
     votes: Votes | None = None
     plausible: Plausibilities | None = None
     times: _ResponseTimes | None = None
-    answers: tuple[str, ...] = ()
+    answers: Names = ()
     ties: str = "half"
 
     __repr__ = short_repr

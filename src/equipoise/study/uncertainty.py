@@ -35,9 +35,7 @@ from equipoise.metrics import Influence, Metric, Prepared
 from equipoise.scale.engine import threads
 from equipoise.study.alignment import Aligned
 from equipoise.study.blocks import LABELS, chunk_width, hard_labels, pair
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Floats, Ints
-from equipoise.types.votes import is_panel
+from equipoise.types import Annotations, Floats, Ints, is_panel
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

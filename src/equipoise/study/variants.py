@@ -43,10 +43,17 @@ from equipoise.study.scoring import metrics_of_tasks, panel_is_named
 from equipoise.study.truth import TaskTruth, task_truths
 from equipoise.study.uncertainty import Part, TargetPopulation, Uncertainty
 from equipoise.truth.choosing import model
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Bools, Floats, InputError, Ints
-from equipoise.types.plausibilities import Plausibilities
-from equipoise.types.words import Option, hint
+from equipoise.types import (
+    Annotations,
+    Bools,
+    Floats,
+    InputError,
+    Ints,
+    Names,
+    Option,
+    Plausibilities,
+    hint,
+)
 
 if TYPE_CHECKING:
     from equipoise.read.attributes import Attributes
@@ -136,7 +143,7 @@ class Contest:
         return self.metrics[0]
 
     @property
-    def competitors(self) -> tuple[str, ...]:
+    def competitors(self) -> Names:
         """Their names."""
         return tuple(self.tasks[0].scores)
 
@@ -391,8 +398,8 @@ class Scored:
         What the verdict is by, and the level of intervals.
     """
 
-    competitors: tuple[str, ...]
-    tasks: tuple[str, ...]
+    competitors: Names
+    tasks: Names
     items: int
     table: TwoWay
     by_metric: Floats

@@ -88,11 +88,22 @@ from equipoise.truth.blocks import (
 )
 from equipoise.truth.model import AggregationModel, unused_confidence
 from equipoise.truth.unanimity import ability_unanimity, unanimity_notice
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Bools, Floats, InputError, Ints, choice, require_finite
-from equipoise.types.notices import Notice, notice
-from equipoise.types.plausibilities import Plausibilities, Skills
-from equipoise.types.words import ONE_CLASS, hint
+from equipoise.types import (
+    ONE_CLASS,
+    Annotations,
+    Bools,
+    Floats,
+    InputError,
+    Ints,
+    Notice,
+    Notices,
+    Plausibilities,
+    Skills,
+    choice,
+    hint,
+    notice,
+    require_finite,
+)
 
 START_ABILITY, START_SPREAD = 1.0, 0.1  # positive: votes are meant to be right
 SMALL = 5  # votes on an item, up to which coordinate ascent is far off
@@ -106,7 +117,7 @@ _Normals = tuple[Floats, Floats, Floats, Floats, Ints]  # mean, variance, two mo
 _Moment = tuple[float, float]  # mean and precision of a prior
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class GladPrior:
     """Items b ~ N(0, sigma_b^2), abilities c ~ N(mu_c, sigma_c^2)."""
 
@@ -115,7 +126,7 @@ class GladPrior:
     sigma_c: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class GladFit:
     """How long a fit goes on.
 
@@ -394,7 +405,7 @@ class _Sums(NamedTuple):
     moved: float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class _Sweep:
     """Updates the items of a range of blocks; keeps them where there is a `target`."""
 
@@ -651,7 +662,7 @@ class _Posterior(NamedTuple):
     item: Floats
     ability: Floats
     diagnostics: dict[str, Any]
-    notices: tuple[Notice, ...]
+    notices: Notices
     low: Floats | None = None
     high: Floats | None = None
 
@@ -678,7 +689,7 @@ def _climbed(climb: GladClimb) -> _Posterior:
     )
 
 
-def climb_notices(turned: int, parts: int, *, converged: bool) -> tuple[Notice, ...]:
+def climb_notices(turned: int, parts: int, *, converged: bool) -> Notices:
     """What the user should know of a climb."""
     notices = []
     if turned:
@@ -784,7 +795,7 @@ def difficulty(graph: VoteGraph, ability: Floats, item: Floats) -> Floats:
     return np.exp(-np.logaddexp(0.0, mean * np.abs(item)))
 
 
-def small_panel(votes: float, inference: str, draws: int) -> tuple[Notice, ...]:
+def small_panel(votes: float, inference: str, draws: int) -> Notices:
     """What to say where items have so few votes (their median) that the fits are off."""
     if votes > SMALL:
         return ()
@@ -803,7 +814,7 @@ def small_panel(votes: float, inference: str, draws: int) -> tuple[Notice, ...]:
     return (notice("few_draws", text, draws=draws),) if few else ()
 
 
-def separate_groups(parts: int, anchored: int) -> tuple[Notice, ...]:
+def separate_groups(parts: int, anchored: int) -> Notices:
     """What to say when votes fall into groups that nothing connects."""
     if parts < 2:
         return ()

@@ -11,12 +11,23 @@ import numpy as np
 
 from equipoise.truth.choosing import confusion_bytes
 from equipoise.truth.confusion import dawid_skene
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import InputError, Ints, listed
-from equipoise.types.notices import Notice, notice
-from equipoise.types.plausibilities import Plausibilities
-from equipoise.types.votes import Votes, added_votes, collect_votes, gold_rows, vote_counts
-from equipoise.types.words import Option, hint
+from equipoise.types import (
+    Annotations,
+    InputError,
+    Ints,
+    Names,
+    Notice,
+    Option,
+    Plausibilities,
+    Votes,
+    added_votes,
+    collect_votes,
+    gold_rows,
+    hint,
+    listed,
+    notice,
+    vote_counts,
+)
 
 FEW = 10  # votes below which an annotator is not judged
 CHANCE = 0.05  # kappa below which the classes cannot be told apart by agreement
@@ -229,7 +240,7 @@ def _plain_names(annotations: Annotations, more_than: int) -> bool:
     return single and len(annotations.classes) > more_than
 
 
-def _as_numbers(names: tuple[str, ...]) -> list[float]:
+def _as_numbers(names: Names) -> list[float]:
     """Classes as numbers; empty where they are not."""
     try:
         return [float(name) for name in names]

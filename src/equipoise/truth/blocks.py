@@ -15,12 +15,23 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Bools, Floats, InputError, Ints
-from equipoise.types.notices import Notice, notice
-from equipoise.types.plausibilities import Categorical, Plausibilities
-from equipoise.types.votes import check_gold, gold_rows, row_weights
-from equipoise.types.words import ONE_CLASS, hint
+from equipoise.types import (
+    ONE_CLASS,
+    Annotations,
+    Bools,
+    Categorical,
+    Floats,
+    InputError,
+    Ints,
+    Names,
+    Notices,
+    Plausibilities,
+    check_gold,
+    gold_rows,
+    hint,
+    notice,
+    row_weights,
+)
 
 Result = TypeVar("Result")
 ROOM = 2 * 2**30  # bytes that one table may take
@@ -90,12 +101,12 @@ class VoteBlocks(Protocol):
     """Votes of identified annotators on one question, in blocks of items."""
 
     @property
-    def annotators(self) -> tuple[str, ...]:
+    def annotators(self) -> Names:
         """Names of the annotators."""
         ...
 
     @property
-    def classes(self) -> tuple[str, ...]:
+    def classes(self) -> Names:
         """Names of the classes."""
         ...
 
@@ -136,9 +147,9 @@ class AnnotatorVotes:
         Class of gold items, -1 for others, shape (items,).
     """
 
-    items: tuple[str, ...]
-    classes: tuple[str, ...]
-    annotators: tuple[str, ...]
+    items: Names
+    classes: Names
+    annotators: Names
     task: str
     answers: Any
     gold: Ints
@@ -269,7 +280,7 @@ def exact(numbers: Floats) -> Floats:
     return np.asarray(np.rint(numbers * _GRID) / _GRID)
 
 
-def decided_otherwise(who: AnnotatorVotes, posterior: Floats, model: str) -> tuple[Notice, ...]:
+def decided_otherwise(who: AnnotatorVotes, posterior: Floats, model: str) -> Notices:
     """Say how many items of the rarer class a model decides otherwise than the votes.
 
     Of more than two classes the rarer ones are those with at least ten items, and the one
@@ -289,7 +300,7 @@ def decisions(shares: Floats, posterior: Floats) -> Ints:
     return np.stack([np.bincount(part, minlength=size) for part in parts])
 
 
-def decisions_notice(decided: Ints, classes: Sequence[str], model: str) -> tuple[Notice, ...]:
+def decisions_notice(decided: Ints, classes: Sequence[str], model: str) -> Notices:
     """Say it, given what `decisions` counted."""
     (many, lost, gained), size = decided, len(classes)
     rare = many > 0 if size == 2 else many >= RARE

@@ -23,11 +23,19 @@ from functools import partial
 import numpy as np
 
 from equipoise.scale.engine import current
-from equipoise.types.annotations import COLUMNS, Annotations
-from equipoise.types.arrays import Floats, InputError, Ints, require_drawn, require_whole
-from equipoise.types.notices import notice
-from equipoise.types.plausibilities import Plausibilities
-from equipoise.types.votes import gold_rows
+from equipoise.types import (
+    COLUMNS,
+    Annotations,
+    Floats,
+    InputError,
+    Ints,
+    Names,
+    Plausibilities,
+    gold_rows,
+    notice,
+    require_drawn,
+    require_whole,
+)
 
 
 def annotator_bootstrap(
@@ -95,7 +103,7 @@ def _refit(
     model: Callable[..., Plausibilities],
     annotations: Annotations,
     task: str,
-    items: tuple[str, ...],
+    items: Names,
     chosen: Ints,
 ) -> tuple[Ints, Floats, bool]:
     """Fit a drawn panel; say that it was one if the model cannot take it.

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 
 from equipoise.truth import ability, confusion, counts, ranking_chains, ranking_climb, ratings
 from equipoise.truth.model import AggregationModel
-from equipoise.types.plausibilities import Plausibilities
+from equipoise.types import Plausibilities
 
 MODELS: Mapping[str, AggregationModel] = {
     model.name: model

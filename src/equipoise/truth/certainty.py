@@ -47,16 +47,27 @@ from math import comb, isqrt
 
 import numpy as np
 
-from equipoise.types.arrays import Bools, Floats, InputError, Ints, PerItem, frozen
-from equipoise.types.groupings import Grouping, coarsened, unmentioned
-from equipoise.types.plausibilities import Plausibilities, top_share
+from equipoise.types import (
+    Bools,
+    Floats,
+    Grouping,
+    InputError,
+    Ints,
+    Names,
+    PerItem,
+    Plausibilities,
+    coarsened,
+    frozen,
+    top_share,
+    unmentioned,
+)
 
 _TIE = 1e-12  # masses that differ by less, relatively, are tied
 _MOST = 20_000  # choices among ties that one draw may leave
 _Kind = tuple[tuple[int, ...], int]  # places of mentioned classes, number of unmentioned ones
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Certainty:
     """The likeliest top set of every item, and how likely it is.
 
@@ -77,8 +88,8 @@ class Certainty:
         Whether the item has as many mentioned classes as the set, shape (items,).
     """
 
-    items: tuple[str, ...]
-    sets: tuple[tuple[str, ...], ...]
+    items: Names
+    sets: tuple[Names, ...]
     value: PerItem
     error: PerItem
     well_posed: Bools
@@ -146,7 +157,7 @@ def mass_certainty(plausibilities: Plausibilities, grouping: Grouping) -> Certai
     return annotation_certainty(coarsened(plausibilities, grouping))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class _Columns:
     """Where chances of classes are summed: a table (items, columns) for all to compare in.
 
@@ -202,7 +213,7 @@ def _likeliest(
     return place, value, _spread(np.array(shares))
 
 
-def _named(plausibilities: Plausibilities, item: int, place: int) -> tuple[str, ...]:
+def _named(plausibilities: Plausibilities, item: int, place: int) -> Names:
     """The class in a column; of unmentioned ones the first."""
     labels = plausibilities.label[plausibilities.start[item] : plausibilities.start[item + 1]]
     if place < len(labels):

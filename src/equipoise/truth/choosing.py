@@ -25,13 +25,26 @@ import numpy as np
 from equipoise.truth.catalogue import MODELS
 from equipoise.truth.model import AggregationModel
 from equipoise.truth.ranking_chains import Chain
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Bools, Floats, InputError, Ints, choice
-from equipoise.types.notices import Notice, notice
-from equipoise.types.numbers import count
-from equipoise.types.plausibilities import Plausibilities
-from equipoise.types.votes import gold_rows, vote_counts
-from equipoise.types.words import AT_LEAST, ONE_CLASS, Option, hint, joined
+from equipoise.types import (
+    AT_LEAST,
+    ONE_CLASS,
+    Annotations,
+    Bools,
+    Floats,
+    InputError,
+    Ints,
+    Names,
+    Notice,
+    Option,
+    Plausibilities,
+    choice,
+    count,
+    gold_rows,
+    hint,
+    joined,
+    notice,
+    vote_counts,
+)
 
 Model = Callable[..., Plausibilities]
 
@@ -43,7 +56,7 @@ FOLDS = 5  # of held-out votes
 RARE = 10  # items that a class of several must have
 
 
-def suitable(annotations: Annotations) -> tuple[str, ...]:
+def suitable(annotations: Annotations) -> Names:
     """Names of the models that can take these annotations, the recommended one first.
 
     Examples
@@ -76,7 +89,7 @@ def recommended(annotations: Annotations) -> tuple[str, str]:
     return name, f"{name}, because {why}."
 
 
-def companions(annotations: Annotations) -> tuple[str, ...]:
+def companions(annotations: Annotations) -> Names:
     """Models to fit beside the recommended one: where they differ, look before trusting."""
     first, *others = suitable(annotations)
     people = len(annotations.annotators or ())

@@ -77,11 +77,19 @@ from equipoise.truth.blocks import (
 )
 from equipoise.truth.model import LABELS, AggregationModel, unused_confidence
 from equipoise.truth.unanimity import confusion_unanimity, unanimity_notice
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Floats, InputError, choice, require_whole
-from equipoise.types.notices import Notice
-from equipoise.types.plausibilities import Plausibilities, Skills
-from equipoise.types.words import Option, hint
+from equipoise.types import (
+    Annotations,
+    Floats,
+    InputError,
+    Notice,
+    Notices,
+    Option,
+    Plausibilities,
+    Skills,
+    choice,
+    hint,
+    require_whole,
+)
 
 FLOOR = 1e-10  # smallest probability in a logarithm, for fits without smoothing
 _VARIANTS = ("full", "one_coin")
@@ -89,7 +97,7 @@ _USUAL = np.log(0.6)  # a blur with which six in ten middle grades are read righ
 _STEPS, _HALVES = 3, 12
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Smoothing:
     """Pseudo-counts of a confusion row: for every answer, and more for the right one."""
 
@@ -97,7 +105,7 @@ class Smoothing:
     right: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Fit:
     """When EM stops."""
 
@@ -285,7 +293,7 @@ def _plausibilities(
     who: AnnotatorVotes,
     climb: Climb,
     confusion: Floats,
-    notices: tuple[Notice, ...],
+    notices: Notices,
     *,
     diagnostics: Mapping[str, Floats] = MappingProxyType({}),
     **facts: Any,
@@ -320,7 +328,7 @@ def _plausibilities(
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Probit:
     """Bias in grades and log scale of each annotator, shape (annotators,)."""
 

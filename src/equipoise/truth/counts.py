@@ -106,13 +106,30 @@ from equipoise.truth.model import (
     Reliability,
     unused_confidence,
 )
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Bools, Floats, InputError, Ints, choice, listed
-from equipoise.types.notices import Notice, notice
-from equipoise.types.numbers import number as shown
-from equipoise.types.plausibilities import Categorical, Dirichlet, Plausibilities, Posterior
-from equipoise.types.votes import Votes, collect_votes, dense_blocks, row_weights
-from equipoise.types.words import AT_LEAST, Option, hint
+from equipoise.types import (
+    AT_LEAST,
+    Annotations,
+    Bools,
+    Categorical,
+    Dirichlet,
+    Floats,
+    InputError,
+    Ints,
+    Names,
+    Notices,
+    Option,
+    Plausibilities,
+    Posterior,
+    Votes,
+    choice,
+    collect_votes,
+    dense_blocks,
+    hint,
+    listed,
+    notice,
+    row_weights,
+)
+from equipoise.types import number as shown
 
 PRIORS = ("empirical", "uniform")
 MOST_CLASSES = 32  # with a base rate of their own
@@ -286,8 +303,8 @@ class Entries(NamedTuple):
         Whether the classes are grades.
     """
 
-    items: tuple[str, ...]
-    classes: tuple[str, ...]
+    items: Names
+    classes: Names
     start: Ints
     label: Ints
     votes: Floats
@@ -394,7 +411,7 @@ def _rank_entries(annotations: Annotations, task: str, *, share_ties: bool) -> E
 
 
 def _from_posterior(
-    votes: Entries, posterior: Posterior, *, notices: tuple[Notice, ...], **facts: Any
+    votes: Entries, posterior: Posterior, *, notices: Notices, **facts: Any
 ) -> Plausibilities:
     """Plausibilities of the voted classes with this posterior; its mean as their one draw."""
     mass, rest = posterior.mean(votes.start)
@@ -450,7 +467,7 @@ def _gold_items(annotations: Annotations, votes: Entries, task: str) -> Bools:
 # ---- the prior of votes --------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class VotePrior:
     """A prior of votes.
 
@@ -554,7 +571,7 @@ def _words(rate: Floats, strength: float, *, even: bool) -> str:
     return f"empirical prior: base rates {ends}, concentration {many}"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class VoteTally:
     """How often each number of votes occurs: of all classes together, and of each class.
 

@@ -7,15 +7,14 @@ file with its record, and a line in `equipoise.truth`.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from equipoise.types.annotations import Annotations, Kind
-from equipoise.types.notices import Notice
-from equipoise.types.plausibilities import Plausibilities
+from equipoise.types import Annotations, Names, Notice, Notices, Plausibilities
+from equipoise.types.annotations import Kind
 
 LABELS: tuple[Kind, ...] = ("binary", "nominal", "ordinal")
 CLASSES: tuple[Kind, ...] = (*LABELS, "ranking")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Reliability:
     """How much a vote or reading is worth: by default, and the values that were published."""
 
@@ -23,7 +22,7 @@ class Reliability:
     published: tuple[float, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Prior:
     """What a model believes without votes.
 
@@ -43,12 +42,12 @@ class Prior:
 
     expected: str
     help: str
-    words: tuple[str, ...] = ()
+    words: Names = ()
     numbers: bool = True
     keyword: str = "prior"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class AggregationModel:
     """An aggregation model, and what is known about it.
 
@@ -101,17 +100,17 @@ class AggregationModel:
     least_annotators: int = 0
     gold: bool = True
     weights: bool = True
-    companions: tuple[str, ...] = ()
+    companions: Names = ()
     reliability: Reliability | None = None
     prior: Prior | None = None
     threshold: bool = False
     chains: bool = False
     same_draws: bool = False
     decides_as: str = ""
-    references: tuple[str, ...] = ()
+    references: Names = ()
 
 
-def unused_confidence(annotations: Annotations, model: str) -> tuple[Notice, ...]:
+def unused_confidence(annotations: Annotations, model: str) -> Notices:
     """Say that a model does not look at confidences, if there are any."""
     if annotations.confidence is None:
         return ()

@@ -50,18 +50,21 @@ from equipoise.truth.model import (
     unused_confidence,
 )
 from equipoise.truth.rankings import Readings, collect_readings, stages
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import (
+from equipoise.types import (
+    Annotations,
     Floats,
     InputError,
     Ints,
+    Names,
+    Notice,
+    Notices,
+    Option,
+    Plausibilities,
+    Value,
     choice,
     require_drawn,
     require_whole,
 )
-from equipoise.types.notices import Notice, Value
-from equipoise.types.plausibilities import Plausibilities
-from equipoise.types.words import Option
 
 _PRIORS = ("iid", "notebook")
 _LIGHTEST = 0.05  # sum of the shapes of a case: below, all its rates may underflow
@@ -81,7 +84,7 @@ _UNMIXED_TEXT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Chain:
     """How long each case's chain runs, from which seed, and on how many threads.
 
@@ -223,7 +226,7 @@ def _run_chunk(
     return part, sums[first:stop].copy()
 
 
-def _require_weight(total: Floats, items: tuple[str, ...]) -> None:
+def _require_weight(total: Floats, items: Names) -> None:
     """Refuse readings and a prior that weigh so little that all rates would vanish."""
     light = np.flatnonzero(total < _LIGHTEST)
     if len(light):
@@ -254,11 +257,11 @@ def _leading(readings: Readings, mass: Floats) -> Ints:
     return order[readings.start[:-1]]
 
 
-def _health(readings: Readings, mass: Floats) -> tuple[dict[str, Any], tuple[Notice, ...]]:
+def _health(readings: Readings, mass: Floats) -> tuple[dict[str, Any], Notices]:
     """What the chains say about themselves, and what of it the user should know."""
     draws, leading = len(mass), mass[:, _leading(readings, mass)]
     size, r_hat = effective_size(leading), split_r_hat(leading)
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
     longer: dict[str, Value] = {"more": _DRAWS, "burn_in": _BURN_IN}
     if size.min() < max(_SLOW * draws, min(draws, _FEWEST)) and draws > 1:
         values = {"size": round(float(size.min())), "draws": draws, **longer}

@@ -47,10 +47,7 @@ import numpy as np
 from equipoise.truth.confusion import Fit
 from equipoise.truth.model import CLASSES, AggregationModel, unused_confidence
 from equipoise.truth.rankings import Readings, collect_readings
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Floats, InputError, Ints
-from equipoise.types.notices import notice
-from equipoise.types.plausibilities import Plausibilities
+from equipoise.types import Annotations, Floats, InputError, Ints, Plausibilities, notice
 
 _LARGEST = 8  # a block of n classes has 2^n subsets
 
@@ -100,7 +97,7 @@ def plackett_luce_ml(
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class _Stages:
     """Every block of every reading. Rates are those of all entries, then of each case's rest.
 

@@ -7,16 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Bools, Floats, InputError, Ints
-from equipoise.types.plausibilities import Plausibilities
-from equipoise.types.votes import dense_blocks, row_weights
+from equipoise.types import (
+    Annotations,
+    Bools,
+    Floats,
+    InputError,
+    Ints,
+    Names,
+    Plausibilities,
+    dense_blocks,
+    row_weights,
+)
 
 _MOST = 1_000_000  # copies of a tied reading
 _Cases = dict[int, dict[tuple[tuple[int, ...], ...], float]]  # copies of each reading
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Readings:
     """Readings of one task, sorted by what they say; identical ones of a case are merged.
 
@@ -38,8 +45,8 @@ class Readings:
         Whether the classes are grades.
     """
 
-    items: tuple[str, ...]
-    classes: tuple[str, ...]
+    items: Names
+    classes: Names
     task: str
     start: Ints
     label: Ints
@@ -164,7 +171,7 @@ def _flat(annotations: Annotations, task: str, cases: _Cases) -> Readings:
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class _Stages:
     """Readings taken apart into waits, for the chains; equal ones of a case are merged.
 

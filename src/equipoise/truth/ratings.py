@@ -42,19 +42,27 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from equipoise.truth.model import AggregationModel, unused_confidence
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Floats, InputError, require_unique
-from equipoise.types.notices import Notice, notice
-from equipoise.types.plausibilities import NormalPosterior, Plausibilities
-from equipoise.types.votes import row_weights
-from equipoise.types.words import Option, hint
+from equipoise.types import (
+    Annotations,
+    Floats,
+    InputError,
+    Names,
+    NormalPosterior,
+    Notices,
+    Option,
+    Plausibilities,
+    hint,
+    notice,
+    require_unique,
+    row_weights,
+)
 
 _MISFIT = 0.15  # mean distance of observed and modelled shares that the user is told of
 _SMALL, _LARGE = 0.5, 5000.0  # bounds of a and k/2: a prior worth 1 to 10,000 ratings
 _THIN = 1e-4  # smallest k: the level of an item may be this vague
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class NormalPrior:
     """Level and scatter of an item before any rating.
 
@@ -82,7 +90,7 @@ class NormalPrior:
             )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Moments:
     """Ratings of named items, summed up: all that the normal model needs of them.
 
@@ -100,13 +108,13 @@ class Moments:
         What the user should be told about the data, one sentence each.
     """
 
-    items: tuple[str, ...]
+    items: Names
     number: Floats
     mean: Floats
     squares: Floats
     step: float
     task: str = ""
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
 
     def __post_init__(self) -> None:
         require_unique(self.items, where="moments, items")
@@ -165,7 +173,7 @@ def normal_of_moments(
     """
     _check_threshold(threshold)
     items, chosen = moments.items, prior
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
     if chosen is None:
         chosen, notices = empirical_prior(moments)
     law = _posterior(moments, chosen, float(threshold))
@@ -190,7 +198,7 @@ def normal_of_moments(
 
 def _misfit(
     annotations: Annotations, truth: Plausibilities, threshold: float, task: str
-) -> tuple[Notice, ...]:
+) -> Notices:
     """Say when the share of ratings beyond the threshold is not what the model makes of it."""
     assert annotations.value is not None
     rows = np.flatnonzero(annotations.in_task(task))
@@ -294,7 +302,7 @@ def _loss(point: Floats, data: Moments) -> tuple[float, Floats]:
     return -float(losses.sum()), -np.array(slope)
 
 
-def empirical_prior(data: Moments) -> tuple[NormalPrior, tuple[Notice, ...]]:
+def empirical_prior(data: Moments) -> tuple[NormalPrior, Notices]:
     """Find the prior that makes all ratings likeliest, and what to tell the user of it."""
     from scipy.optimize import minimize
 
@@ -346,7 +354,7 @@ def empirical_prior(data: Moments) -> tuple[NormalPrior, tuple[Notice, ...]]:
     return prior, _at_edges(best.x[1:], low[1:], high[1:])
 
 
-def _at_edges(point: Floats, low: Floats, high: Floats) -> tuple[Notice, ...]:
+def _at_edges(point: Floats, low: Floats, high: Floats) -> Notices:
     """Say which numbers of the prior stand at the edge of what is allowed."""
     text = (
         "The prior found for the {name} of items stands at the {edge} {what} allowed: the "

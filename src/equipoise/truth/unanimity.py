@@ -20,10 +20,7 @@ from typing import Any
 import numpy as np
 
 from equipoise.truth.blocks import AnnotatorVotes
-from equipoise.types.arrays import Bools, Floats, Ints
-from equipoise.types.notices import Notice, notice
-from equipoise.types.numbers import percent
-from equipoise.types.plausibilities import Unanimity
+from equipoise.types import Bools, Floats, Ints, Notices, Unanimity, notice, percent
 
 _MOST = 400_000_000  # sums over pairs of classes, beyond which nothing is checked
 _LOT = 4_000_000  # of them at a time
@@ -75,7 +72,7 @@ def ability_unanimity(
     return _checked(who, several, unanimous)
 
 
-def unanimity_notice(model: str, checked: Unanimity | None) -> tuple[Notice, ...]:
+def unanimity_notice(model: str, checked: Unanimity | None) -> Notices:
     """Say that a model expects another agreement than is seen."""
     if checked is None or checked.low <= checked.observed <= checked.high:
         return ()

@@ -16,6 +16,7 @@ from equipoise.types.arrays import (
     Floats,
     InputError,
     Ints,
+    Names,
     choice,
     frozen,
     name_order,
@@ -23,7 +24,7 @@ from equipoise.types.arrays import (
     require_unique,
     unknown_name,
 )
-from equipoise.types.notices import Notice, as_notice, notice
+from equipoise.types.notices import Notices, as_notice, notice
 from equipoise.types.words import AT_LEAST, ONE_CLASS, Option, hint
 
 Kind = Literal["binary", "nominal", "ordinal", "interval", "ranking"]
@@ -72,7 +73,7 @@ _RANGES = {  # lowest, highest, and how to say it
 _OPTIONAL = ("confidence", "duration_ms")  # nan: not known for this row
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Annotations:
     """An immutable table of annotations, coded and checked once when made.
 
@@ -111,13 +112,13 @@ class Annotations:
     """
 
     kind: Kind
-    items: tuple[str, ...]
+    items: Names
     item: Ints
-    classes: tuple[str, ...] = ()
-    annotators: tuple[str, ...] | None = None
-    tasks: tuple[str, ...] = ("",)
-    groups: tuple[str, ...] | None = None
-    arms: tuple[str, ...] | None = None
+    classes: Names = ()
+    annotators: Names | None = None
+    tasks: Names = ("",)
+    groups: Names | None = None
+    arms: Names | None = None
     label: Ints | None = None
     value: Floats | None = None
     annotator: Ints | None = None
@@ -132,9 +133,9 @@ class Annotations:
     is_gold: Bools | None = None
     arm: Ints | None = None
     group: Ints | None = None
-    annotator_groups: tuple[str, ...] | None = None
+    annotator_groups: Names | None = None
     annotator_group: Ints | None = None
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
 
     def __post_init__(self) -> None:
         choice("annotations, kind", self.kind, KINDS)
@@ -375,7 +376,7 @@ class Annotations:
         return replace(self, is_gold=gold if self.is_gold is None else gold | self.is_gold)
 
     @property
-    def like_standards(self) -> tuple[str, ...]:
+    def like_standards(self) -> Names:
         """Annotators who are called as a reference standard is, and have votes that are none.
 
         Examples

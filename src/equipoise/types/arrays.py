@@ -21,6 +21,7 @@ from equipoise.types.words import Hint, fitted, in_command, printable, shortened
 Floats = NDArray[np.floating[Any]]
 Ints = NDArray[np.integer[Any]]
 Bools = NDArray[np.bool_]
+Names = tuple[str, ...]
 PerItem = Floats  # (items,)
 PerReplicate = Floats  # (replicates,)
 ItemsByClasses = Floats  # (items, classes), each row a distribution

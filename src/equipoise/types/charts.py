@@ -12,11 +12,13 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise.types.arrays import Names
+
 Matrix2D = NDArray[np.float64]
 MAYBE = {"maybe": True}  # of a field that files leave out where it has its default
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class _Named:
     """What every chart has."""
 
@@ -27,7 +29,7 @@ class _Named:
     alternative: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Dot:
     """A row of a dot plot: a value, its interval and a remark.
 
@@ -57,7 +59,7 @@ class Dot:
     strong: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Dots(_Named):
     """Dot rows with intervals: forest plots, shifts, gaps, counts of people.
 
@@ -75,7 +77,7 @@ class Dots(_Named):
     logarithmic: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Line:
     """A line of a line chart.
 
@@ -111,7 +113,7 @@ def distinct_lines(curves: Iterable[tuple[str, Sequence[tuple[float, float]]]]) 
     ]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Point:
     """A single mark on a plane; one that is not `labelled` has its name in its title alone."""
 
@@ -122,7 +124,7 @@ class Point:
     labelled: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Lines(_Named):
     """A plane: lines over steps or numbers, and single points.
 
@@ -168,10 +170,10 @@ class Lines(_Named):
     downward: bool = False
     points: Sequence[Point] = ()
     square: bool = field(default=False, metadata=MAYBE)
-    front: tuple[str, ...] = field(default=(), metadata=MAYBE)
+    front: Names = field(default=(), metadata=MAYBE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Heat(_Named):
     """Cells of rows and columns, coloured by a share from 0 to 1, or by a signed number.
 
@@ -201,7 +203,7 @@ class Heat(_Named):
     strong_title: str = field(default="", metadata=MAYBE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Histogram(_Named):
     """Bars side by side over a numeric axis, each between two `edges`."""
 
@@ -212,7 +214,7 @@ class Histogram(_Named):
     marks: Sequence[tuple[float, str]] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Standing:
     """One model in one column of `Standings`.
 
@@ -237,7 +239,7 @@ class Standing:
     judged: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Standings(_Named):
     """The decision: models by tasks, coloured by best group.
 
@@ -271,7 +273,7 @@ class Standings(_Named):
     bold: str = field(default="highest", metadata=MAYBE)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Strip:
     """How the votes on the items of one task split, how far annotators agree, and their rates.
 
@@ -300,7 +302,7 @@ class Strip:
     named: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Strips(_Named):
     """Agreement per task; titles of the three columns."""
 
@@ -310,7 +312,7 @@ class Strips(_Named):
     rows: Sequence[Strip]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Pattern:
     """Items with the same votes.
 
@@ -331,7 +333,7 @@ class Pattern:
     items: Sequence[tuple[str, Sequence[float]]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Dispute:
     """Disputed items of one task: how many, who votes how, and their commonest patterns.
 
@@ -345,7 +347,7 @@ class Dispute:
     patterns: Sequence[Pattern]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Worklist(_Named):
     """Disputed items by task and pattern of votes.
 
@@ -362,7 +364,7 @@ class Worklist(_Named):
     hollow: Sequence[str] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Picture:
     """A small picture of an item.
 
@@ -375,7 +377,7 @@ class Picture:
     remark: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Suspect:
     """An item, or a pair of items, that a person should look at.
 
@@ -401,7 +403,7 @@ class Suspect:
     flagged: bool | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Gallery(_Named):
     """Suspects with pictures, for a person to say of each whether it is a problem.
 

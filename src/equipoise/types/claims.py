@@ -24,6 +24,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
+from equipoise.types.arrays import Names
+
 
 class Whom(Enum):
     """Whom a claim speaks for."""
@@ -64,10 +66,10 @@ class ClaimFamily(NamedTuple):
     """Claims of which, in all studies but a share, none is false."""
 
     name: str
-    members: tuple[str, ...]
+    members: Names
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Claim:
     """One assertion.
 

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from equipoise.types import numbers
-from equipoise.types.arrays import InputError
+from equipoise.types.arrays import InputError, Names
 from equipoise.types.charts import (
     Chart,
     Dispute,
@@ -47,7 +47,7 @@ from equipoise.types.charts import (
     Worklist,
     distinct_lines,
 )
-from equipoise.types.notices import Notice, worded
+from equipoise.types.notices import Notices, worded
 from equipoise.types.numbers import UNDEFINED
 from equipoise.types.words import capital, hint
 
@@ -106,7 +106,7 @@ CELLS = {"cells": True}  # of a field with rows of a table, for `equipoise.read.
 MOST_LETTERS = 240  # of an answer where it is one of many lines
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Column:
     """A column of a table.
 
@@ -170,7 +170,7 @@ def spanned(key: str, head: str = "", kind: Kind = "number", *, brief: bool = Tr
     return Column(key, head or key.replace("_", " "), kind, ends, brief)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Table:
     """Rows with the columns that people read; files for machines hold every key of the rows.
 
@@ -212,7 +212,7 @@ class Table:
         object.__setattr__(self, "columns", tuple(filled or self.columns))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Finding:
     """What one analysis found.
 
@@ -250,13 +250,13 @@ class Finding:
     key: str
     title: str
     sentence: str
-    more: tuple[str, ...] = ()
+    more: Names = ()
     tables: tuple[Table, ...] = ()
     charts: tuple[Chart, ...] = ()
     note: str = ""
     methods: str = ""
-    references: tuple[str, ...] = ()
-    notices: tuple[Notice, ...] = ()
+    references: Names = ()
+    notices: Notices = ()
     task: str = ""
     metric: str = ""
     left_out: bool = False
@@ -271,7 +271,7 @@ class Finding:
         return replace(self, task=task, metric=metric)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Card:
     """The answer, as it stands on top of the page and of the terminal.
 
@@ -303,7 +303,7 @@ class Card:
         return f"Card({self.answer[:MOST_LETTERS] + more!r})"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Report:
     """What one command has to say.
 
@@ -335,21 +335,21 @@ class Report:
 
     title: str
     findings: tuple[Finding, ...]
-    models: tuple[str, ...] = ()
+    models: Names = ()
     scope: str = ""
     banner: str = ""
-    known: tuple[str, ...] = ()
+    known: Names = ()
     terms: tuple[tuple[str, str], ...] = ()
     settings: tuple[tuple[str, str], ...] = ()
-    notices: tuple[Notice, ...] = ()
-    methods: tuple[str, ...] = ()
-    references: tuple[str, ...] = ()
+    notices: Notices = ()
+    methods: Names = ()
+    references: Names = ()
     task: str = ""
     card: Card | None = None
     command: str = ""
 
     @property
-    def all_notices(self) -> tuple[Notice, ...]:
+    def all_notices(self) -> Notices:
         """What the reader should know about everything and about each finding."""
         return (
             *self.notices,

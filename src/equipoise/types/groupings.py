@@ -48,6 +48,7 @@ from equipoise.types.arrays import (
     Floats,
     InputError,
     Ints,
+    Names,
     PerItem,
     frozen,
     listed,
@@ -58,7 +59,7 @@ from equipoise.types.arrays import (
 from equipoise.types.plausibilities import Categorical, Dirichlet, Plausibilities, Posterior
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Grouping:
     """Which group each class belongs to.
 
@@ -74,8 +75,8 @@ class Grouping:
         Whether the order of the groups means something, as that of low, medium and high.
     """
 
-    classes: tuple[str, ...]
-    groups: tuple[str, ...]
+    classes: Names
+    groups: Names
     group: Ints
     name: str = "group"
     ordered: bool = False
@@ -292,7 +293,7 @@ def _is_mean(plausibilities: Plausibilities) -> bool:
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class GroupValue:
     """Expected number of every item, such as its risk, and how far draws differ.
 
@@ -304,7 +305,7 @@ class GroupValue:
         Mean over draws, the quantiles 0.05 and 0.95, and the extremes, each (items,).
     """
 
-    items: tuple[str, ...]
+    items: Names
     mean: PerItem
     low: PerItem
     high: PerItem
@@ -312,7 +313,7 @@ class GroupValue:
     most: PerItem
 
     @classmethod
-    def over(cls, items: tuple[str, ...], table: Floats) -> "GroupValue":
+    def over(cls, items: Names, table: Floats) -> "GroupValue":
         """Sum up a table (items, draws)."""
         low, high = np.quantile(table, (0.05, 0.95), axis=1)
         summaries = (table.mean(axis=1), low, high, table.min(axis=1), table.max(axis=1))

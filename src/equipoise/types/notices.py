@@ -16,10 +16,11 @@ from numbers import Integral
 from string import Formatter
 from typing import Any, cast
 
+from equipoise.types.arrays import Names
 from equipoise.types.numbers import change, count, number, percent, rank
 from equipoise.types.words import Hint, Option, joined, shortened
 
-Value = str | float | int | Option | tuple[str, ...]
+Value = str | float | int | Option | Names
 PLAIN = "plain"  # the code of text that came without one
 MOST = 12  # names that are listed
 PLAIN_FORMAT = re.compile(r",?(\.\d)?[fge]?")  # other ways of Python to write a number
@@ -33,7 +34,7 @@ WRITERS: Mapping[str, Callable[[float | None], str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Notice:
     """One thing a reader should know.
 
@@ -56,7 +57,7 @@ class Notice:
 
     code: str
     text: str
-    about: tuple[str, ...] = ()
+    about: Names = ()
     values: Mapping[str, Value] = field(default_factory=dict)
 
     def __str__(self) -> str:
@@ -69,6 +70,9 @@ class Notice:
         """The same, said of some tasks or models; an empty name adds nothing."""
         named = (*(name for name in about if name), *self.about)
         return Notice(self.code, self.text, tuple(dict.fromkeys(named)), self.values)
+
+
+Notices = tuple[Notice, ...]
 
 
 def notice(code: str, text: str, /, **values: Value) -> Notice:
@@ -93,7 +97,7 @@ def as_notice(thing: Notice | str) -> Notice:
     return thing if isinstance(thing, Notice) else Notice(PLAIN, "{text}", (), {"text": thing})
 
 
-def as_notices(things: Iterable["str | Notice"]) -> tuple[Notice, ...]:
+def as_notices(things: Iterable["str | Notice"]) -> Notices:
     """Notices as they are, and plain sentences as notices of their own.
 
     Examples
@@ -188,7 +192,7 @@ def worded(
     >>> worded([odd.of("a"), odd.of("b")]), worded([odd, odd])
     (['3 items are odd (a and b).'], ['3 items are odd.'])
     """
-    groups: dict[tuple[str, str, tuple[str, ...]], list[Notice]] = {}
+    groups: dict[tuple[str, str, Names], list[Notice]] = {}
     for note in notices:
         fixed = tuple(
             repr(value)

@@ -44,6 +44,7 @@ from equipoise.types.arrays import (
     InputError,
     Ints,
     ItemsByClasses,
+    Names,
     frozen,
     require_drawn,
     require_simplex,
@@ -51,7 +52,7 @@ from equipoise.types.arrays import (
     require_whole,
     short_repr,
 )
-from equipoise.types.notices import Notice
+from equipoise.types.notices import Notices
 
 Split = tuple[float | None, int]
 Seed = tuple[int, ...]
@@ -86,7 +87,7 @@ class Posterior(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Dirichlet:
     """Independent Dirichlet distributions.
 
@@ -175,7 +176,7 @@ class Dirichlet:
         return Dirichlet(self.concentration[entries], self.rest[items], prior)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Categorical:
     """One class per item, with these chances.
 
@@ -217,7 +218,7 @@ class Categorical:
         return Categorical(self.chance[entries], self.rest[items])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class NormalPosterior:
     """Normal-inverse-gamma distributions of level and scatter, asked about a threshold.
 
@@ -338,7 +339,7 @@ def _some(kinds: Floats, largest: Floats) -> tuple[Floats, Floats]:
     return np.take_along_axis(masses, mentioned, axis=1), others * masses[row, other]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class _Table:
     """Gamma distribution functions of some shapes on one grid of t = log x."""
 
@@ -424,7 +425,7 @@ SURE = 0.99  # certainty from which on an item is clear
 TIED = 1e-9  # difference of plausibilities up to which classes are tied
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Skills:
     """What a model found out about annotators.
 
@@ -440,7 +441,7 @@ class Skills:
         Chance of each answer given each true class, (annotators, classes, classes), or None.
     """
 
-    annotators: tuple[str, ...]
+    annotators: Names
     meaning: str
     value: Floats
     low: Floats | None = None
@@ -450,7 +451,7 @@ class Skills:
     __repr__ = short_repr
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Unanimity:
     """Share of items on which all annotators agree: expected by a fitted model, and seen.
 
@@ -544,8 +545,8 @@ class Plausibilities:
     array([[0.65, 0.35]])
     """
 
-    items: tuple[str, ...]
-    classes: tuple[str, ...]
+    items: Names
+    classes: Names
     start: Ints
     label: Ints
     mass: Floats
@@ -561,7 +562,7 @@ class Plausibilities:
     difficulty: Floats | None = None
     unanimity: Unanimity | None = None
     ordered: bool = False
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
     model: str = ""
     on_demand: int = 0
 
@@ -621,7 +622,7 @@ class Plausibilities:
 
     @classmethod
     def dense(
-        cls, values: Floats, *, items: tuple[str, ...], classes: tuple[str, ...], method: str
+        cls, values: Floats, *, items: Names, classes: Names, method: str
     ) -> "Plausibilities":
         """Take full arrays, shape (draws, items, classes) or (items, classes) for one draw."""
         block = np.asarray(values, dtype=np.float64)
@@ -716,7 +717,7 @@ class Plausibilities:
         without_law: dict[str, Any] = {"law": None, "rest_shape": None, "on_demand": 0}
         return replace(self, mass=mass[None], rest=rest[None], **without_law)
 
-    def noted(self, *, task: str, notices: tuple[Notice, ...] = ()) -> "Plausibilities":
+    def noted(self, *, task: str, notices: Notices = ()) -> "Plausibilities":
         """Return the same with a task and sentences for the user."""
         return replace(self, task=task, notices=notices)
 

@@ -19,13 +19,14 @@ from equipoise.types.arrays import (
     Floats,
     InputError,
     Ints,
+    Names,
     frozen,
     positions,
     require_finite,
     require_simplex,
     require_unique,
 )
-from equipoise.types.notices import Notice, notice
+from equipoise.types.notices import Notices, notice
 from equipoise.types.words import joined
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 FIRST = 100  # values that are looked at before all of them
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Predictions:
     """One model's answer to one task.
 
@@ -63,9 +64,9 @@ class Predictions:
     """
 
     model: str
-    items: tuple[str, ...]
+    items: Names
     values: Floats
-    classes: tuple[str, ...] = ()
+    classes: Names = ()
     task: str = ""
     threshold: Floats | None = None
 
@@ -211,12 +212,12 @@ _TEXT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Duplicates:
     """Models with identical predictions, and the tasks in which they are, perhaps all."""
 
-    models: tuple[str, ...]
-    tasks: tuple[str, ...]
+    models: Names
+    tasks: Names
     everywhere: bool
 
     def __str__(self) -> str:
@@ -242,7 +243,7 @@ def duplicate_models(
     >>> duplicate_models([("lung", same), ("heart", {"a": np.ones(2), "b": np.zeros(2)})])
     (Duplicates(models=('a', 'b'), tasks=('lung',), everywhere=False),)
     """
-    tasks: dict[tuple[str, ...], list[str]] = {}
+    tasks: dict[Names, list[str]] = {}
     number_of_tasks = 0
     for task, models in scores:
         number_of_tasks += 1
@@ -259,7 +260,7 @@ def duplicate_models(
     )
 
 
-def duplicate_notices(duplicates: Sequence[Duplicates]) -> tuple[Notice, ...]:
+def duplicate_notices(duplicates: Sequence[Duplicates]) -> Notices:
     """One notice about all of them; none where no two models are the same.
 
     Examples

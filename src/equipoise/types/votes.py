@@ -19,7 +19,7 @@ MOST_APART = 100_000_000  # votes that are held one by one, a few gigabytes
 UNLIKELY = 0.001  # p below which the number of votes depends on the votes
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Votes:
     """Votes of one task by item, annotator and what they say; the order of rows is gone.
 

@@ -37,7 +37,7 @@ SMALL = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Nouns:
     """Singular nouns; plurals follow.
 
@@ -198,7 +198,7 @@ PLACEHOLDERS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Option:
     """Something a caller can choose.
 

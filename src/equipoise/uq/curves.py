@@ -14,9 +14,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from equipoise.metrics import accuracy_coverage_curve, reliability_curve
-from equipoise.types.findings import Column, Finding, Line, Lines, Table, columns
-from equipoise.types.numbers import count, duration, percent
-from equipoise.types.words import capital
+from equipoise.types import (
+    Column,
+    Finding,
+    Line,
+    Lines,
+    Names,
+    Table,
+    capital,
+    columns,
+    count,
+    duration,
+    percent,
+)
 from equipoise.uq.predictions import COSTS, MethodRuns, Run
 from equipoise.uq.tasks import MIN_ITEMS
 from equipoise.uq.training.corruptions import Severity
@@ -72,7 +82,7 @@ def reliability_points(result: "UncertaintyEvaluation") -> Iterable[Point]:
 # ---- findings ----------------------------------------------------------------------------
 
 
-Ends = Mapping[tuple[str, str], tuple[str, ...]]  # best and worst, by task and architecture
+Ends = Mapping[tuple[str, str], Names]  # best and worst, by task and architecture
 _COVERAGE = Lines(
     name="coverage",
     caption="Accuracy on what is left{where}: mean over labels{front}",

@@ -48,7 +48,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from equipoise.scale.engine import threads
-from equipoise.types.arrays import Floats, InputError, choice
+from equipoise.types import Floats, InputError, choice
 
 DECOMPOSITIONS = ("information", "reverse_mi")
 IMAGE_LEVEL: dict[str, Callable[..., Floats]] = {"mean": np.mean, "max": np.max, "sum": np.sum}
@@ -65,7 +65,7 @@ class Decomposition(NamedTuple):
     EU: Floats
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Beta:
     """A Beta distribution for every item and label: parameters above 0, (items, classes).
 

@@ -46,10 +46,20 @@ from equipoise.inference import (
     two_way,
     unit_design,
 )
-from equipoise.types.arrays import Floats, PerItem
-from equipoise.types.findings import Column, Dot, Dots, Finding, Table, spanned
-from equipoise.types.numbers import change, count, number
-from equipoise.types.words import joined
+from equipoise.types import (
+    Column,
+    Dot,
+    Dots,
+    Finding,
+    Floats,
+    PerItem,
+    Table,
+    change,
+    count,
+    joined,
+    number,
+    spanned,
+)
 from equipoise.uq.curves import WHO, of_architecture
 from equipoise.uq.decomposition import Decomposition, decompose, image_level
 from equipoise.uq.predictions import MethodRuns, Run

@@ -31,10 +31,17 @@ import numpy as np
 
 from equipoise import resample
 from equipoise.study import Evaluation, Settings, evaluate
-from equipoise.types.arrays import InputError, choice, short_repr
-from equipoise.types.notices import Notice, notice
-from equipoise.types.predictions import Predictions
-from equipoise.types.words import joined
+from equipoise.types import (
+    InputError,
+    Names,
+    Notice,
+    Notices,
+    Predictions,
+    choice,
+    joined,
+    notice,
+    short_repr,
+)
 from equipoise.uq.decomposition import DECOMPOSITIONS, IMAGE_LEVEL, Beta
 from equipoise.uq.disentanglement import Contrast, correlations, parts_rows
 from equipoise.uq.predictions import (
@@ -60,7 +67,7 @@ from equipoise.uq.tasks import (
 )
 
 if TYPE_CHECKING:
-    from equipoise.types.findings import Report
+    from equipoise.types import Report
 
 USUAL = "PU"  # the score where none can be chosen
 REPLICATES = 200  # drawn from the covariance, for shares of resamples alone
@@ -82,7 +89,7 @@ PRESET = (
 RESTS_ON = "Task 2 rests on the {images:count} test images that have an uncertain label."
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Scoring:
     """How scores of uncertainty are made and judged.
 
@@ -109,7 +116,7 @@ class Scoring:
     decomposition: str = "information"
     binning: str = "width"
     seed: int = 0
-    classes: tuple[str, ...] = ()
+    classes: Names = ()
     progress: Callable[[int, int], None] | None = None
 
     def __post_init__(self) -> None:
@@ -143,7 +150,7 @@ class TaskRow(NamedTuple):
     left_out: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Contest:
     """One question: the shared evaluation of an architecture, and who competes in it.
 
@@ -156,7 +163,7 @@ class Contest:
 
     __repr__ = short_repr
 
-    def left_out(self, metric: str) -> tuple[str, ...]:
+    def left_out(self, metric: str) -> Names:
         """Labels on which a metric is undefined for some competitor."""
         labels, done = self.question.labels, self.evaluation
         k = [scored.name for scored in done.metrics].index(metric)
@@ -164,7 +171,7 @@ class Contest:
         return tuple(labels[place].label for place in odd)
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class UncertaintyEvaluation:
     """What `evaluate_uncertainty` returns.
 
@@ -191,10 +198,10 @@ class UncertaintyEvaluation:
     scoring: Scoring
     contests: Mapping[tuple[str, str], Contest]
     chosen: Mapping[tuple[str, str, str], str]
-    preset: Mapping[str, tuple[str, ...]]
+    preset: Mapping[str, Names]
     parts: tuple[Contrast, ...]
     correlations: tuple[Contrast, ...]
-    notices: tuple[Notice, ...]
+    notices: Notices
     _rows: list[TaskRow] = field(default_factory=list, repr=False)
 
     __repr__ = short_repr
@@ -410,7 +417,7 @@ def _choices(
     study: MethodRuns,
     tasks: Sequence[UncertaintyTask],
     questions: Mapping[str, Question],
-) -> tuple[dict[tuple[str, str, str], str], dict[str, tuple[str, ...]]]:
+) -> tuple[dict[tuple[str, str, str], str], dict[str, Names]]:
     """The score of every method on every task by validation images; methods without one."""
     chosen: dict[tuple[str, str, str], str] = {}
     preset: dict[str, list[str]] = {}
@@ -445,7 +452,7 @@ def _notices(
     tasks: Sequence[UncertaintyTask],
     questions: Mapping[str, Question],
     contests: Mapping[tuple[str, str], Contest],
-    preset: Mapping[str, tuple[str, ...]],
+    preset: Mapping[str, Names],
 ) -> Iterable[Notice]:
     yield from _study_notices(study, questions["correctness"].blank)
     for task in tasks:
@@ -475,7 +482,7 @@ def _notices(
             yield notice("uncertain_images", RESTS_ON, images=uncertain_images(question))
 
 
-def _study_notices(study: MethodRuns, blank: tuple[str, ...]) -> Iterable[Notice]:
+def _study_notices(study: MethodRuns, blank: Names) -> Iterable[Notice]:
     """What is known before a task is asked."""
     single = [run.method for run in study.runs if "EU" not in run.parts["test"].scores]
     if single:

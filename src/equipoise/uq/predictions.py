@@ -38,10 +38,11 @@ import numpy as np
 
 from equipoise.read import codec
 from equipoise.read.files import content, read_array, read_arrays
-from equipoise.types.arrays import (
+from equipoise.types import (
     Floats,
     InputError,
     Ints,
+    Names,
     choice,
     frozen,
     listed,
@@ -64,7 +65,7 @@ SCORES = ("PU", "AU", "EU", "own")
 _ALLOWED = (0.0, 1.0, -1.0)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Prediction:
     """What one run says of the images of a part.
 
@@ -90,7 +91,7 @@ class Prediction:
         choice("score_is", self.score_is, ("own", "EU"))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Outputs:
     """The prediction and every score of uncertainty, all (items, classes).
 
@@ -148,7 +149,7 @@ def _checked_score(score: Any, shape: tuple[int, ...], where: str) -> Floats:
     return array
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Run:
     """One method, architecture and seed: what it says of every part.
 
@@ -172,7 +173,7 @@ class Run:
         return f"predictions of {', '.join(filter(None, named))}"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class MethodRuns:
     """Runs and labels that fit each other.
 
@@ -193,11 +194,11 @@ class MethodRuns:
         What other images were made by, where that is known.
     """
 
-    classes: tuple[str, ...]
+    classes: Names
     labels: Mapping[str, Part]
     runs: tuple[Run, ...]
     image: str = "mean"
-    lacking: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    lacking: Mapping[str, Names] = field(default_factory=dict)
     corruptions: tuple[Severity, ...] = ()
 
     __repr__ = short_repr
@@ -245,7 +246,7 @@ class MethodRuns:
                 raise InputError(f"{run.where}, part {part}", got, expected, do)
 
     @property
-    def architectures(self) -> tuple[str, ...]:
+    def architectures(self) -> Names:
         """In the order in which they come."""
         return tuple(dict.fromkeys(run.architecture for run in self.runs))
 
@@ -437,7 +438,7 @@ def read_run(path: Path, decomposition: str = "information", ood: Path | None = 
     return replace(run, parts=parts)
 
 
-def _read_labels(path: Path) -> tuple[tuple[str, ...], dict[str, Part]]:
+def _read_labels(path: Path) -> tuple[Names, dict[str, Part]]:
     """Names of the classes (empty where there are none), and the labels of every part."""
     arrays = _arrays(path, "labels")
     if "labels" in arrays:
@@ -457,7 +458,7 @@ def _read_labels(path: Path) -> tuple[tuple[str, ...], dict[str, Part]]:
     return _names(path, arrays, "classes") or (), parts
 
 
-def _names(path: Path, arrays: Mapping[str, Any], key: str) -> tuple[str, ...] | None:
+def _names(path: Path, arrays: Mapping[str, Any], key: str) -> Names | None:
     """Names in a list; None where there is none."""
     names = arrays.get(key)
     if names is None or names.ndim == 1:

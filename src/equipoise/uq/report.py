@@ -15,7 +15,7 @@ import numpy as np
 
 from equipoise.inference import TwoWay
 from equipoise.metrics import named
-from equipoise.types.findings import (
+from equipoise.types import (
     Card,
     Column,
     Dot,
@@ -25,9 +25,14 @@ from equipoise.types.findings import (
     Standing,
     Standings,
     Table,
+    capital,
+    count,
+    estimate,
+    exact_percent,
+    joined,
+    number,
+    percent,
 )
-from equipoise.types.numbers import count, estimate, exact_percent, number, percent
-from equipoise.types.words import capital, joined
 from equipoise.uq.curves import (
     WHO,
     Ends,

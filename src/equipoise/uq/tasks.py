@@ -35,9 +35,7 @@ import numpy as np
 from equipoise.inference import mid_ranks
 from equipoise.metrics import Block, Metric, Truth, named
 from equipoise.scale.engine import threads
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Floats, Ints, PerItem, choice
-from equipoise.types.words import joined
+from equipoise.types import Annotations, Floats, Ints, Names, PerItem, choice, joined
 from equipoise.uq.decomposition import image_level
 from equipoise.uq.predictions import SCORES, MethodRuns, Outputs
 from equipoise.uq.training.data import Part
@@ -48,7 +46,7 @@ MIN_ITEMS = 10  # of a bin that counts for MCE
 OTHER = {"test": "ood", "val": "val_ood"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class UncertaintyTask:
     """One of the six.
 
@@ -67,7 +65,7 @@ class UncertaintyTask:
     title: str
     asks: str
     question: str
-    metrics: tuple[str, ...]
+    metrics: Names
 
     @property
     def metric(self) -> Metric:
@@ -157,7 +155,7 @@ class LabelQuestion(NamedTuple):
     truth: PerItem
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Question:
     """The truth of one question on one part.
 
@@ -179,11 +177,11 @@ class Question:
 
     name: str
     part: str
-    items: tuple[str, ...]
-    groups: tuple[str, ...] | None
+    items: Names
+    groups: Names | None
     labels: tuple[LabelQuestion, ...]
     image: str = "mean"
-    blank: tuple[str, ...] = ()
+    blank: Names = ()
     reason: str = ""
 
     def truth(self) -> Annotations:

@@ -54,7 +54,7 @@ from numpy.typing import NDArray
 from equipoise.clean.collection import Collection, ImageSource, Pairs, Pixels
 from equipoise.clean.detector import CatalogueDetector, Progress, name_order, tell
 from equipoise.clean.similarity import Directions, neighbours
-from equipoise.types.arrays import Floats, InputError, Ints
+from equipoise.types import Floats, InputError, Ints
 
 Nearest = Callable[[Ints], Ints]  # places in some order to (items, k) places in that order
 DRAWN = 100_000  # pairs of a background

@@ -121,7 +121,7 @@ from equipoise.clean.detector import (
 )
 from equipoise.clean.similarity import neighbours
 from equipoise.scale.cells import digest
-from equipoise.types.arrays import Floats, InputError, Ints, frozen
+from equipoise.types import Floats, InputError, Ints, frozen
 
 Predict = Callable[[Floats], Floats]  # features (items, features) to (items, classes)
 CONFIDENT = "confident_learning_"  # and the name of a ranking

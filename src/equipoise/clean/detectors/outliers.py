@@ -56,7 +56,7 @@ import numpy as np
 
 from equipoise.clean.collection import Collection
 from equipoise.clean.detector import SEEDS, CatalogueDetector, Hyper, Progress, tell
-from equipoise.types.arrays import Floats, InputError
+from equipoise.types import Floats, InputError
 
 MIN_ITEMS = 3
 HASHING = "PYTHONHASHSEED"

@@ -64,13 +64,13 @@ import numpy as np
 from equipoise.clean.collection import Collection, components
 from equipoise.clean.detector import CatalogueDetector, Progress, of_labels
 from equipoise.clean.similarity import Directions, Search
-from equipoise.types.arrays import Floats, InputError, Ints
+from equipoise.types import Floats, InputError, Ints
 
 MOST_COMPARED = 40_000_000_000  # pairs, for parts of the neighbour graph; above, by index
 LISTED = 10  # neighbours of each item with which the spanning tree begins
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class _Tree:
     """A binary tree over items: nodes 0 to N - 1 are items, then in the order of joining.
 
@@ -106,7 +106,7 @@ def single_linkage(
     )
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False)
 class _Edges:
     """Edges between different parts, and what is known of edges that are not listed.
 

@@ -31,10 +31,7 @@ from equipoise.clean.images import ArrayImages
 from equipoise.datasets import File, Source, fetched
 from equipoise.datasets.reproduce import Reproduction, Tell, silent
 from equipoise.study import evaluate
-from equipoise.types import numbers
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Bools, Floats, Ints
-from equipoise.types.words import Nouns
+from equipoise.types import Annotations, Bools, Floats, Ints, Names, Nouns, numbers
 
 SOURCE = Source(
     name="cifar10n",
@@ -54,7 +51,7 @@ SOURCE = Source(
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Cifar10N:
     """The images with everything that was said of them.
 
@@ -73,10 +70,10 @@ class Cifar10N:
         The three human labels, shape (items, 3).
     """
 
-    items: tuple[str, ...]
+    items: Names
     images: Pixels
     embeddings: Floats
-    classes: tuple[str, ...]
+    classes: Names
     clean: Ints
     aggregate: Ints
     slots: Ints
@@ -242,7 +239,7 @@ def _recomputed(data: Cifar10N, place: int, tell: Tell) -> list[dict[str, str | 
     return rows
 
 
-def _notes(rows: Sequence[Mapping[str, str | float]], share: float) -> tuple[str, ...]:
+def _notes(rows: Sequence[Mapping[str, str | float]], share: float) -> Names:
     """Which question the published figures answer, and what differs from the paper."""
     apart = {
         question: [

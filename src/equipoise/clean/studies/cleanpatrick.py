@@ -39,17 +39,14 @@ from equipoise.clean.reading import ids, read_collection, read_table, words
 from equipoise.datasets import Source
 from equipoise.read.files import AnyPath
 from equipoise.read.tables import Table
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import InputError, listed
-from equipoise.types.notices import notice
-from equipoise.types.words import Nouns
+from equipoise.types import Annotations, InputError, Names, Nouns, listed, notice
 
 FILES: Mapping[Task, str] = {
     "off_topic": "off_topic_samples",
     "near_duplicates": "near_duplicates",
     "label_errors": "label_errors",
 }
-COLUMNS: Mapping[str, tuple[str, ...]] = {
+COLUMNS: Mapping[str, Names] = {
     "item": ("md5hash",),
     "pair": ("md5hash_list",),
     "label": ("label",),
@@ -72,7 +69,7 @@ _YES, _NO = ("1", "1.0", "true", "yes"), ("0", "0.0", "false", "no")
 
 
 _Answers = tuple[tuple[str, bool], ...]  # annotator and answer; without name, the label
-_Question = tuple[tuple[str, ...], _Answers]  # one image, or two and more, and what was said
+_Question = tuple[Names, _Answers]  # one image, or two and more, and what was said
 
 
 def load_cleanpatrick(
@@ -162,7 +159,7 @@ def _questions(release: Path, stem: str, *, votes: bool, pairs: bool) -> Iterato
         for row, (some, word) in enumerate(zip(images, words(table, column), strict=True)):
             yield some, (("", _answer(word, table, row)),)
         return
-    answers: dict[tuple[str, ...], list[tuple[str, bool]]] = {}
+    answers: dict[Names, list[tuple[str, bool]]] = {}
     for some, of_row in zip(images, _answers(table), strict=True):
         answers.setdefault(some, []).extend(of_row)
     for some, of_question in answers.items():

@@ -19,8 +19,7 @@ from equipoise.clean.encoders import GreyPixels
 from equipoise.clean.images import ArrayImages
 from equipoise.clean.pictures import Alteration
 from equipoise.clean.planting import Copies, Flips, OffTopic, contaminate
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Bools, Floats
+from equipoise.types import Annotations, Bools, Floats, Names
 
 _PER_CLASS, _SIDE, _PATCH = 50, 32, 64
 _SPREAD = 0.4  # of how easy items are
@@ -143,7 +142,7 @@ def _simulated_votes(
     return np.asarray(random.random(odds.shape) < 1 / (1 + np.exp(-odds)))
 
 
-def _votes(items: tuple[str, ...], yes: Bools, people: _People) -> Annotations:
+def _votes(items: Names, yes: Bools, people: _People) -> Annotations:
     annotator, item = (axis.ravel() for axis in np.indices(yes.shape))
     return Annotations(
         kind="binary",

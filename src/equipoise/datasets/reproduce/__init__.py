@@ -10,6 +10,8 @@ from importlib import import_module
 from math import comb
 from typing import Any
 
+from equipoise.types import Names
+
 __all__ = ["CATALOGUE", "Reproduction", "Tell", "describe", "recompute", "sign_test", "silent"]
 
 CATALOGUE: Mapping[str, str] = {
@@ -18,7 +20,7 @@ CATALOGUE: Mapping[str, str] = {
     "cifar10n-label-errors": "equipoise.clean.studies.cifar10n_label_errors",
     "dermatology-ddx": "equipoise.datasets.reproduce.dermatology_ddx",
 }
-Key = tuple[str, ...]
+Key = Names
 Tell = Callable[[int, int], None]  # what is done, and how much there is
 
 
@@ -27,7 +29,7 @@ def silent(done: int, total: int) -> None:
     del done, total
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Reproduction:
     """One published table, recomputed.
 
@@ -74,7 +76,7 @@ class Reproduction:
         """How far the cells of a row may be off."""
         return self.tolerance[key] if isinstance(self.tolerance, Mapping) else self.tolerance
 
-    def compared(self) -> tuple[str, ...]:
+    def compared(self) -> Names:
         """Columns of which anything was published."""
         named = {column for figures in self.published.values() for column in figures}
         return tuple(column for column in self.columns if column in named)

@@ -13,6 +13,7 @@ from equipoise.datasets.reproduce import Reproduction, Tell, silent
 from equipoise.metrics import auroc, average_precision
 from equipoise.study.blocks import hard_labels
 from equipoise.study.truth import task_truths
+from equipoise.types import Names
 
 KEYS = ("task", "model")
 COLUMNS = ("auroc", "soft_auroc", "average_precision", "soft_average_precision")
@@ -56,7 +57,7 @@ def reproduce(tell: Tell = silent) -> Reproduction:
     )
 
 
-def _published() -> dict[tuple[str, ...], dict[str, float]]:
+def _published() -> dict[Names, dict[str, float]]:
     text = (
         files("equipoise.datasets.reproduce").joinpath("chexpert_table4.csv").read_text("ascii")
     )

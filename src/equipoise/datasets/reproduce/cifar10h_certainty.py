@@ -13,7 +13,7 @@ from equipoise.datasets import load_cifar10h
 from equipoise.datasets.reproduce import Reproduction, Tell, silent
 from equipoise.truth import dirichlet
 from equipoise.truth.certainty import annotation_certainty
-from equipoise.types.plausibilities import Plausibilities
+from equipoise.types import Names, Plausibilities
 
 PRIORS = (1.0, 0.5, 0.1)
 PUBLISHED = 178
@@ -60,7 +60,7 @@ def reproduce(tell: Tell = silent) -> Reproduction:
     )
 
 
-def _notes() -> tuple[str, ...]:
+def _notes() -> Names:
     return (
         f"Drawn: mean of {SEEDS} seeds, {DRAWS:,} draws each; the tolerance is twice the "
         "standard deviation over seeds. There is one published figure, and no word on the "

@@ -17,7 +17,7 @@ from equipoise.datasets.reproduce import Key, Reproduction, Tell, silent
 from equipoise.truth import Chain, plackett_luce, probabilistic_inverse_rank
 from equipoise.truth.agreement import ReadingAgreement, reading_agreement
 from equipoise.truth.certainty import annotation_certainty, group_certainty
-from equipoise.types.arrays import Floats
+from equipoise.types import Floats
 
 REPETITIONS = (1, 2, 3, 5, 10)
 FACTORS = (10, 20, 30, 50, 100)
@@ -80,7 +80,7 @@ def reproduce(tell: Tell = silent, chain: Chain = CHAIN) -> Reproduction:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Certainties:
     """Certainties per case, by reliability.
 

@@ -9,10 +9,23 @@ from equipoise.inference import Reason
 from equipoise.report.answer.models import Answer, RankedModels
 from equipoise.study import MACRO
 from equipoise.study.alignment import takes_threshold
-from equipoise.types.findings import Card
-from equipoise.types.notices import Notice, worded
-from equipoise.types.numbers import bound, chosen, count, distance, estimate, number
-from equipoise.types.words import Nouns, capital, counted, in_words, joined, some
+from equipoise.types import (
+    Card,
+    Notice,
+    Nouns,
+    bound,
+    capital,
+    chosen,
+    count,
+    counted,
+    distance,
+    estimate,
+    in_words,
+    joined,
+    number,
+    some,
+    worded,
+)
 
 NAMED = 3  # models that a sentence names
 SEEN = 0.0005  # a gap that is printed as one
@@ -21,7 +34,7 @@ MANY = 25.0  # times as many items, beyond which nobody is told how many
 DECISIVE = ("threshold_assumed", "circular", "order_reversed")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Sample:
     """How much was looked at.
 

@@ -23,23 +23,34 @@ from equipoise.inference import Family, Population, TwoWay
 from equipoise.inference.ranks import higher_is_better
 from equipoise.metrics import Metric, confusion_matrix
 from equipoise.study import LABELS, MACRO, Evaluation
-from equipoise.types.arrays import Bools, Floats, Ints
-from equipoise.types.findings import (
+from equipoise.types import (
+    Bools,
     Cell,
     Column,
     Dot,
     Dots,
+    Duplicates,
     Finding,
+    Floats,
     Heat,
+    Ints,
+    Names,
+    Nouns,
     Standings,
     Table,
+    bound,
+    capital,
+    chosen,
     columns,
+    duplicate_models,
+    exact_percent,
+    in_words,
+    joined,
+    percent,
     rows_of,
+    some,
 )
-from equipoise.types.findings import Standing as Place
-from equipoise.types.numbers import bound, chosen, exact_percent, percent
-from equipoise.types.predictions import Duplicates, duplicate_models
-from equipoise.types.words import Nouns, capital, in_words, joined, some
+from equipoise.types import Standing as Place
 
 NICE = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)  # leading digits of a margin to name
 
@@ -68,7 +79,7 @@ class RankedModels:
     task: str
     metric: Metric
     labels: str
-    models: tuple[str, ...]
+    models: Names
     values: Floats
     low: Floats
     high: Floats
@@ -89,12 +100,12 @@ class RankedModels:
         return int(np.isfinite(self.values).sum())
 
     @property
-    def best_group(self) -> tuple[str, ...]:
+    def best_group(self) -> Names:
         """Models that may be the best."""
         return tuple(self.models[m] for m in range(self.known) if self.inside[m])
 
     @property
-    def behind(self) -> tuple[str, ...]:
+    def behind(self) -> Names:
         """Models than which another is surely better."""
         return tuple(self.models[m] for m in range(self.known) if not self.inside[m])
 
@@ -103,7 +114,7 @@ class RankedModels:
         """Whether a verdict between models is possible."""
         return self.known > 1 and self.population.decides and not np.isnan(self.most[0])
 
-    def within(self, margin: float) -> tuple[str, ...]:
+    def within(self, margin: float) -> Names:
         """Models that are surely less than the margin below the best."""
         return tuple(
             name for name, most in zip(self.models, self.most, strict=True) if most < margin
@@ -145,7 +156,7 @@ class Answer:
         return self.evaluation.metrics[0]
 
     @property
-    def tasks(self) -> tuple[str, ...]:
+    def tasks(self) -> Names:
         """Names of the tasks, without their average."""
         return tuple(task for task in self.evaluation.tasks if task != MACRO)
 
@@ -271,7 +282,7 @@ def typical_reach(standing: RankedModels) -> float:
     return float(np.median(finite)) if len(finite) else math.nan
 
 
-def all_inside(columns: Sequence[RankedModels]) -> tuple[str, ...]:
+def all_inside(columns: Sequence[RankedModels]) -> Names:
     """Models in the best group of every question, in the order of the first."""
     groups = [set(column.best_group) for column in columns if column.known]
     return tuple(n for n in columns[0].models if all(n in group for group in groups))
@@ -281,7 +292,7 @@ NAMED = 3
 
 
 def standings_finding(
-    answer: Answer, nouns: Nouns, foot: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    answer: Answer, nouns: Nouns, foot: tuple[tuple[str, Names], ...] = ()
 ) -> Finding | None:
     """The matrix of models by tasks (or by metrics), coloured by best group.
 
@@ -336,9 +347,7 @@ def _metric_words(standing: RankedModels) -> str:
     return f"{some(len(group), 'model')} in the best group by {title}"
 
 
-def standings_chart(
-    answer: Answer, foot: tuple[tuple[str, tuple[str, ...]], ...] = ()
-) -> Standings:
+def standings_chart(answer: Answer, foot: tuple[tuple[str, Names], ...] = ()) -> Standings:
     """Models by tasks, or by metrics where there is one task."""
     standings = (answer.front, *answer.columns)
     several, metric = len(answer.tasks) > 1, _metric(answer)

@@ -8,12 +8,24 @@ import numpy as np
 
 from equipoise.study.study import Study
 from equipoise.truth.agreement import AgreementTable, agreement_summaries
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Bools, Floats, Ints
-from equipoise.types.findings import Column, Finding, Strip, Strips, Table
-from equipoise.types.numbers import number, percent
-from equipoise.types.votes import Votes, collect_votes
-from equipoise.types.words import Nouns, capital
+from equipoise.types import (
+    Annotations,
+    Bools,
+    Column,
+    Finding,
+    Floats,
+    Ints,
+    Names,
+    Nouns,
+    Strip,
+    Strips,
+    Table,
+    Votes,
+    capital,
+    collect_votes,
+    number,
+    percent,
+)
 
 DISPUTED = 1 / 3  # share against the commonest answer from which on an item is disputed
 
@@ -240,9 +252,7 @@ def _agreement_table(rows: Sequence[Strip]) -> Table:
     )
 
 
-def foot_rows(
-    finding: Finding | None, tasks: Sequence[str]
-) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def foot_rows(finding: Finding | None, tasks: Sequence[str]) -> tuple[tuple[str, Names], ...]:
     """Agreement and split items of every task, for the foot of the matrix."""
     if finding is None:
         return ()

@@ -48,24 +48,34 @@ from equipoise.study.questions.alone import reversals
 from equipoise.study.study import Progress, Settings, Study, silent
 from equipoise.study.thresholds import threshold_table
 from equipoise.truth import MODELS, model_title
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Floats, InputError, Ints, choice, unknown_name
-from equipoise.types.findings import (
+from equipoise.types import (
+    Annotations,
     Card,
     Column,
     Finding,
+    Floats,
+    InputError,
+    Ints,
     Line,
     Lines,
+    Names,
+    Notice,
+    Nouns,
+    Predictions,
     Report,
     Table,
+    capital,
+    choice,
     cite,
     columns,
+    count,
+    counted,
+    joined,
     left_out,
+    notice,
+    unknown_name,
+    worded,
 )
-from equipoise.types.notices import Notice, notice, worded
-from equipoise.types.numbers import count
-from equipoise.types.predictions import Predictions
-from equipoise.types.words import Nouns, capital, counted, joined
 
 Stage = Callable[[str], Progress]  # names what is being done, and takes its progress
 NAMED = 3
@@ -73,7 +83,7 @@ PARTS = 100  # steps of progress per analysis
 PAIR_GROUNDS = ("flips",)  # analyses that a close look at two models adds
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class AnswerContent:
     """What a report should hold beside the answer.
 
@@ -251,7 +261,7 @@ def _scored(study: Study) -> dict[str, Ints]:
     }
 
 
-def _known(study: Study, data: DataSummary, nouns: Nouns) -> tuple[str, ...]:
+def _known(study: Study, data: DataSummary, nouns: Nouns) -> Names:
     tasks = [task for task in study.evaluation.tasks if task != MACRO]
     people = data.annotators
     if study.opinions is not study.voted and study.opinions.annotator is not None:
@@ -576,7 +586,7 @@ def _labels_sentence(study: Study, *, sources: bool = False) -> str:
     )
 
 
-def _truth_sources(study: Study) -> tuple[str, ...]:
+def _truth_sources(study: Study) -> Names:
     """Sources of the models that made the truth."""
     fitted = [
         question.plausible
@@ -587,7 +597,7 @@ def _truth_sources(study: Study) -> tuple[str, ...]:
     return tuple(key for name in names if name in MODELS for key in MODELS[name].references)
 
 
-def _methods(study: Study, data: DataSummary) -> tuple[str, ...]:
+def _methods(study: Study, data: DataSummary) -> Names:
     done = study.evaluation
     what = f"compared {len(done.models)} models"
     if len(done.models) == 1:

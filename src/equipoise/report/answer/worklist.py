@@ -7,21 +7,25 @@ import numpy as np
 from equipoise.inference.ranks import mid_ranks
 from equipoise.report.answer.readers import TaskVotes, disputed, naming_rates
 from equipoise.study import Evaluation
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Floats, Ints
-from equipoise.types.findings import (
+from equipoise.types import (
+    Annotations,
     Cell,
     Column,
     Dispute,
     Finding,
+    Floats,
+    Ints,
+    Names,
+    Nouns,
     Pattern,
     Table,
+    Votes,
     Worklist,
     columns,
+    count,
+    counted,
+    percent,
 )
-from equipoise.types.numbers import count, percent
-from equipoise.types.votes import Votes
-from equipoise.types.words import Nouns, counted
 
 PATTERNS = 4  # of a task that are shown
 ITEMS = 3  # of a pattern that are shown
@@ -79,7 +83,7 @@ def worklist_finding(
     )
 
 
-def _people(annotations: Annotations) -> tuple[str, ...]:
+def _people(annotations: Annotations) -> Names:
     """Annotators with a square of their own; none where they are too many or unknown."""
     names = annotations.annotators or ()
     return names if len(names) <= PEOPLE else ()
@@ -103,7 +107,7 @@ def _caption(annotations: Annotations, nouns: Nouns, *, yes_no: bool) -> str:
 
 
 def _model_views(
-    scored: tuple[tuple[str, ...], Mapping[str, Floats]] | None,
+    scored: tuple[Names, Mapping[str, Floats]] | None,
     annotations: Annotations,
     cast: Votes,
     shares: Floats,

@@ -20,9 +20,17 @@ from equipoise.report.page.svg import (
     upright,
     width,
 )
-from equipoise.types.arrays import Floats
-from equipoise.types.charts import Heat, Standing, Standings
-from equipoise.types.numbers import EXACT, UNDEFINED, change, number, resample_share
+from equipoise.types import (
+    EXACT,
+    UNDEFINED,
+    Floats,
+    Heat,
+    Standing,
+    Standings,
+    change,
+    number,
+    resample_share,
+)
 
 STEPS = (0.05, 0.15, 0.30, 0.50)  # where the next darker colour begins
 SHARES = ("under 5%", "5–14", "15–29", "30–49", "50 or more")

@@ -38,17 +38,20 @@ from equipoise.report.page.svg import (
     upright,
 )
 from equipoise.report.page.votes import strips
-from equipoise.types.charts import (
+from equipoise.types import (
     Chart,
     Dot,
     Dots,
     Heat,
     Histogram,
     Lines,
+    Names,
     Standings,
     Strips,
+    change,
+    count,
+    number,
 )
-from equipoise.types.numbers import change, count, number
 
 DEEP = 1e4  # the largest number over the smallest that a logarithmic axis shows
 TALL, DENSE = 28.0, 22.0  # rows, and rows of which there are many
@@ -184,9 +187,7 @@ def _above_least(row: Dot, least: float) -> Dot:
     )
 
 
-def _marks(
-    part: Sequence[Dot], scale: Scale, styles: ModelStyles, pair: tuple[str, ...]
-) -> list[Html]:
+def _marks(part: Sequence[Dot], scale: Scale, styles: ModelStyles, pair: Names) -> list[Html]:
     """Intervals and dots of one row; of several dots their reach."""
     drawn = []
     values = _finite(*(row.value for row in part))

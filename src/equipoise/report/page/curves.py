@@ -33,8 +33,7 @@ from equipoise.report.page.svg import (
     tick_labels,
     width,
 )
-from equipoise.types.charts import Line, Lines, Point
-from equipoise.types.numbers import count, percent
+from equipoise.types import Line, Lines, Names, Point, count, percent
 
 TOP, LEAST = 20.0, 170.0
 ROOM = 15  # letters of a name at the end of a line before it wraps
@@ -51,7 +50,7 @@ HALF = 400  # pixels of a plot in half a page
 NAMED = 40  # with more points they have no names
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Frame:
     across: Scale
     up: Scale
@@ -62,12 +61,12 @@ class _Frame:
         return [(self.across(x), self.up(y)) for x, y in points]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Curve:
     """A line with the names of all lines that coincide with it, and its look."""
 
     line: Line
-    names: tuple[str, ...]
+    names: Names
     tone: str
     m: int | None
 
@@ -243,7 +242,7 @@ def _front_tone(names: Sequence[str], front: Sequence[str]) -> str:
     )
 
 
-def _model_tone(line: Line, styles: ModelStyles, pair: tuple[str, ...], leader: str) -> str:
+def _model_tone(line: Line, styles: ModelStyles, pair: Names, leader: str) -> str:
     if pair:
         return styles.tone(line.model, pair) or "main"
     if line.model == leader:

@@ -22,20 +22,26 @@ from equipoise.report.page.figure import NOTHING, ModelStyles, css
 from equipoise.report.page.svg import Html, element, join
 from equipoise.report.page.votes import gallery, has_files, worklist
 from equipoise.report.text import as_csv
-from equipoise.types.charts import Chart, Dots, Gallery, Standings, Worklist
-from equipoise.types.findings import (
+from equipoise.types import (
+    UNDEFINED,
     Card,
+    Chart,
     Column,
+    Dots,
     Finding,
+    Gallery,
     Report,
     Row,
+    Standings,
     Table,
+    Worklist,
+    capital,
     cell,
     cited,
+    count,
+    joined,
+    worded,
 )
-from equipoise.types.notices import worded
-from equipoise.types.numbers import UNDEFINED, count
-from equipoise.types.words import capital, joined
 
 LONG = 110  # letters of an answer in smaller letters
 CHIPS = 14  # models that are named in the card

@@ -28,8 +28,7 @@ from equipoise.report.page.svg import (
     tick_texts,
     width,
 )
-from equipoise.types.charts import Chart, Histogram, Lines
-from equipoise.types.findings import Report
+from equipoise.types import Chart, Histogram, Lines, Names, Report
 
 NOTHING = Html("")
 CLASSES, STEPS, LEVELS = 8, 7, 4
@@ -38,7 +37,7 @@ LONGEST = 40  # letters of a name beside a grid that are counted
 HEADS = ((4, 66), (8, 36), (10**6, 20))  # columns, and letters of heads that run upwards
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Words:
     """Words beside a plot, which wrap where they must; `axis` is drawn under them."""
 
@@ -58,7 +57,7 @@ class Words:
         return element("span", content, under, class_=self.class_)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Plot:
     """A drawing whose x is in per cent.
 
@@ -87,7 +86,7 @@ class Plot:
         )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FigureRow:
     """One row of a figure; `m` is the model that it belongs to."""
 
@@ -106,7 +105,7 @@ class FigureRow:
         return element("div", *cells, class_=f"row {self.class_}".strip(), data_m=self.m)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Rows:
     """Rows of words and plots.
 
@@ -134,7 +133,7 @@ class Rows:
         return join([_axes(self.axes), inner, key_html(self.key)])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Square:
     """A cell of a grid: its words, colour and whether they are strong; signs beside them."""
 
@@ -163,7 +162,7 @@ class Square:
         return element("td", *parts, class_=self.class_ or None, title=self.title or None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class CellGrid:
     """Cells in rows and columns.
 
@@ -183,7 +182,7 @@ class CellGrid:
 
     kind: str
     corner: str
-    heads: tuple[str, ...]
+    heads: Names
     rows: tuple[tuple[str, tuple[Square, ...], int | None], ...]
     alternative: str
     foot: tuple[tuple[str, tuple[Square, ...]], ...] = ()
@@ -290,7 +289,7 @@ DARK: Mapping[str, str] = {
     "line": "#30363c", "blue": "#82baf5", "tint": "#14314b", "zone": "#172430",
     "grey": "#97a0a9", "pale": "#565e66", "amber": "#e9b35f", "warm": "#2e2614",
 }  # fmt: skip
-ROWS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+ROWS: Mapping[str, tuple[Names, Names]] = {
     "v": (("#eceae5", "#f3dfb9", "#eac27c", "#d99a34", "#b86e06"),
           ("#2a2e32", "#4a3c22", "#7b5b24", "#b58029", "#eba93f")),
     "h": (("#fbfbf9", "#d8e7f6", "#a9cbea", "#5e9bd1", "#0a5ba8"),
@@ -309,11 +308,11 @@ ROWS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 ON = {"h3": ("#0b1620", "#ffffff"), "h4": ("#ffffff", "#0b1620")}  # words on dark cells
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ModelStyles:
     """The models of a page: who leads, and who is below the best group."""
 
-    models: tuple[str, ...]
+    models: Names
     leader: str = ""
     below: frozenset[str] = frozenset()
 
@@ -328,12 +327,12 @@ class ModelStyles:
         """The place of a model, by which marks of one model know each other."""
         return self.models.index(model) if model in self.models else None
 
-    def pair(self, models: Iterable[str]) -> tuple[str, ...]:
+    def pair(self, models: Iterable[str]) -> Names:
         """The two models that a chart compares; empty where it shows another number."""
         names = tuple(dict.fromkeys(name for name in models if name))
         return names if len(names) == 2 else ()
 
-    def tone(self, model: str, pair: tuple[str, ...] = ()) -> str:
+    def tone(self, model: str, pair: Names = ()) -> str:
         """The class of a mark: blue is plain, ``out`` below, ``b`` the second of a pair."""
         if model in pair:
             return "b" if model == pair[1] else ""

@@ -29,7 +29,7 @@ from equipoise.report.page.figure import (
 )
 from equipoise.report.page.svg import UNPRINTABLE, Html, element, lines_of, shorten, width
 from equipoise.report.text import texts
-from equipoise.types.findings import JsonValue, Report, as_json, plain
+from equipoise.types import JsonValue, Report, as_json, plain
 
 SPACE = "http://www.w3.org/2000/svg"
 WIDE, EDGE, GAP = 760.0, 14.0, 12.0

@@ -246,7 +246,7 @@ FROM = (80, 100, 120, 150, 180, 220, 260, 320, 400, 500, 640, 800)  # widths wor
 TRIED = (60, *FROM, 960, 1120)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Scale:
     """A linear, or logarithmic, map from numbers to per cents or pixels."""
 

@@ -37,7 +37,8 @@ from equipoise.report.page.svg import (
     upright,
     width,
 )
-from equipoise.types.charts import (
+from equipoise.types import (
+    UNDEFINED,
     Dispute,
     Gallery,
     Pattern,
@@ -46,8 +47,11 @@ from equipoise.types.charts import (
     Strips,
     Suspect,
     Worklist,
+    count,
+    number,
+    percent,
+    rank,
 )
-from equipoise.types.numbers import UNDEFINED, count, number, percent, rank
 
 STRIP = 48.0
 SPLITS = 5  # shades from agreed to split

@@ -47,7 +47,7 @@ from equipoise.scale.disk.votes import (
     parquet_partitions,
 )
 from equipoise.truth.blocks import Block
-from equipoise.types.arrays import Floats, InputError, require_whole
+from equipoise.types import Floats, InputError, Names, require_whole
 
 Result = TypeVar("Result")
 MARK = "votes.json"
@@ -61,7 +61,7 @@ MOST = 4096  # partitions
 _GROUPS = 64  # of partitions, whose sums are added up apart
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Codes:
     """Where coded votes lie, and how many classes there are: what workers need of them."""
 
@@ -119,7 +119,7 @@ class CodedVotes:
     folder: Path
 
     @property
-    def classes(self) -> tuple[str, ...]:
+    def classes(self) -> Names:
         """Names of the classes."""
         return self.votes.classes
 
@@ -129,7 +129,7 @@ class CodedVotes:
         return Codes(self.folder, len(self.classes))
 
     @cached_property
-    def annotators(self) -> tuple[str, ...]:
+    def annotators(self) -> Names:
         """Names of the annotators; one without a name where votes are anonymous."""
         if "annotator" not in self.votes.columns:
             return ("",)
@@ -303,7 +303,7 @@ def write_facts(path: Path, facts: dict[str, Any]) -> None:
     """Write what is known of a result as JSON; undefined is null."""
     import json
 
-    from equipoise.types.findings import plain
+    from equipoise.types import plain
 
     path.write_text(json.dumps(plain(facts), indent=1) + "\n", encoding="utf-8")
 

@@ -52,9 +52,18 @@ from equipoise.scale.disk.ranking import (
 from equipoise.scale.disk.scores import ScoredVotes, ScoresOnDisk, join
 from equipoise.scale.disk.votes import VotesOnDisk, map_partitions
 from equipoise.study.uncertainty import value_width
-from equipoise.types.arrays import Bools, Floats, InputError, choice, require_number
-from equipoise.types.notices import Notice
-from equipoise.types.words import ONE_CLASS, hint
+from equipoise.types import (
+    ONE_CLASS,
+    Bools,
+    Floats,
+    InputError,
+    Names,
+    Notice,
+    Notices,
+    choice,
+    hint,
+    require_number,
+)
 
 METRICS = (*RANKED, *MEANS)
 _STRIPE = 32_000_000  # numbers of a stripe of annotators by annotators
@@ -85,7 +94,7 @@ class ModelGap(NamedTuple):
     p: float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class EvaluationOnDisk:
     """Models against votes on disk.
 
@@ -109,7 +118,7 @@ class EvaluationOnDisk:
     population: Population
     items: int
     cells: Mapping[str, TwoWay]
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
 
 
 def evaluate(
@@ -183,7 +192,7 @@ def _positive(votes: VotesOnDisk, positive: str | None) -> int:
 # ---- sums over items and votes -------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class _Sums:
     """Sums over items and votes of some partitions, of all models by one metric.
 
@@ -210,11 +219,11 @@ class _Sums:
 
     def add(self, other: "_Sums") -> None:
         """Add those of later partitions."""
-        for name in self.__slots__:
+        for name in vars(self):
             getattr(self, name).__iadd__(getattr(other, name))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class _Influences:
     """Adds up influences of items and votes of a run of partitions."""
 
@@ -288,7 +297,7 @@ def _scales(codes: Codes, number: int, masses: Masses) -> tuple[Floats, Bools]:
 # ---- intervals -----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class _Evaluation:
     """Votes and scores that were brought together and ranked."""
 
@@ -458,7 +467,7 @@ def _stripe(
 
 
 def _compared(
-    metric: Metric, names: tuple[str, ...], cell: TwoWay, level: float
+    metric: Metric, names: Names, cell: TwoWay, level: float
 ) -> tuple[list[ScoredModel], list[ModelGap]]:
     """Every model, and every pair of them, by one metric."""
     together = family(cell, higher=metric.better == "higher", level=level)

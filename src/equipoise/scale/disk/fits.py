@@ -59,14 +59,22 @@ from equipoise.truth.confusion import (
     confusions,
     log_confusions,
 )
-from equipoise.types.arrays import Floats, InputError, require_whole, short_repr
-from equipoise.types.notices import Notice
-from equipoise.types.words import ONE_CLASS, hint
+from equipoise.types import (
+    ONE_CLASS,
+    Floats,
+    InputError,
+    Names,
+    Notice,
+    Notices,
+    hint,
+    require_whole,
+    short_repr,
+)
 
 EVERY = 10  # iterations between checkpoints
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class OnDisk:
     """How a fit uses the disk.
 
@@ -93,7 +101,7 @@ class OnDisk:
             self.progress(done, most)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class FitOnDisk:
     """A fit to votes on disk, and where it was written.
 
@@ -117,13 +125,13 @@ class FitOnDisk:
     folder: Path
     model: str
     method: str
-    classes: tuple[str, ...]
-    annotators: tuple[str, ...]
+    classes: Names
+    annotators: Names
     skill: Floats
     items: int
     trace: tuple[float, ...]
     converged: bool
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
 
     __repr__ = short_repr
 
@@ -267,7 +275,7 @@ def glad(
         return _write_fit(blocks, result, chances, {"ability": climb.mean, "votes": graph.load})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _StateFiles:
     """Items of GLAD in files of a folder; with `flush`, what is written reached the disk."""
 
@@ -408,7 +416,7 @@ def _write_fit(
 def _write_block(
     reader: Codes,
     posteriors: Callable[[Block, int], dict[str, Floats]],
-    classes: tuple[str, ...],
+    classes: Names,
     place: Path,
     number: int,
 ) -> Any:

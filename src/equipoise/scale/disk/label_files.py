@@ -44,18 +44,19 @@ from equipoise.truth.counts import (
     prior_of_tally,
 )
 from equipoise.truth.ratings import Moments, moments_of
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import (
+from equipoise.types import (
+    Annotations,
     Floats,
     InputError,
     Ints,
+    Names,
+    Notices,
     choice,
     name_order,
     require_unique,
     short_repr,
     unknown_name,
 )
-from equipoise.types.notices import Notice
 
 MODELS = ("mean_vote", "dirichlet")
 BLOCKS = 200  # of items, that the jackknife leaves out in turn
@@ -84,7 +85,7 @@ class Agreement(NamedTuple):
     votes: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class SoftLabels:
     """What was written of votes on disk.
 
@@ -103,16 +104,16 @@ class SoftLabels:
     folder: Path
     model: str
     method: str
-    classes: tuple[str, ...]
+    classes: Names
     items: int
     votes: int
     agreement: Agreement
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
 
     __repr__ = short_repr
 
 
-@dataclass(slots=True)
+@dataclass
 class _Sums:
     """Sums of some partitions."""
 
@@ -291,7 +292,7 @@ def _write(
     items: Any,
     counts: Ints,
     shares: Floats | None,
-    classes: tuple[str, ...],
+    classes: Names,
 ) -> None:
     columns = {"votes": counts.sum(axis=1)}
     table, prefix = (counts, "n") if shares is None else (shares, "p")
@@ -304,7 +305,7 @@ def _finish(
     place: Path,
     reliability: float,
     prior: VotePrior,
-    classes: tuple[str, ...],
+    classes: Names,
     number: int,
 ) -> None:
     """Turn the counts of one partition into soft labels."""

@@ -27,7 +27,7 @@ from equipoise.metrics._ranking import sort_items
 from equipoise.scale.disk.coded import mapped
 from equipoise.scale.disk.scores import ScoredVotes
 from equipoise.scale.disk.votes import map_partitions
-from equipoise.types.arrays import Floats, InputError, Ints
+from equipoise.types import Floats, InputError, Ints, Names
 
 MEANS = ("accuracy", "brier_score", "log_score")
 RANKED = ("auroc", "average_precision")
@@ -45,12 +45,12 @@ class Moved(NamedTuple):
     slopes: Floats
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Means:
     """Mean metrics of the models of a study."""
 
     study: ScoredVotes
-    metrics: tuple[str, ...]
+    metrics: Names
 
     def of(self, number: int, scores: Floats, share: Floats) -> dict[str, Moved]:
         """Score of every item of a partition and its slope by the share, not yet divided.
@@ -132,7 +132,7 @@ class Masses(NamedTuple):
         return whole - self.own if whole - self.own > 1e-12 * whole else 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Files:
     """Where runs and merged ranges lie."""
 
@@ -174,7 +174,7 @@ def _write_run(
 
 
 def rank_items(
-    means: Means, folder: Path, yes: int, metrics: tuple[str, ...]
+    means: Means, folder: Path, yes: int, metrics: Names
 ) -> tuple[Masses, "Ranking | None"]:
     """Add up all items, and rank them by every model where there are metrics of `RANKED`."""
     study, files = means.study, _Files(folder)
@@ -251,7 +251,7 @@ class _Sums(NamedTuple):
     later_term: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class _Merge:
     """Merges one range of all runs and writes what is found of its items.
 
@@ -261,7 +261,7 @@ class _Merge:
     files: _Files
     cuts: list[Ints]
     down: float
-    metrics: tuple[str, ...]
+    metrics: Names
 
     def __call__(self, task: _Range) -> list[_Sums]:
         cuts = self.cuts[task.model][:, task.place : task.place + 2]
@@ -325,12 +325,12 @@ class _Merge:
         return [sums[name] for name in self.metrics]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Ranking:
     """Items of all partitions, merged; small enough to be sent to workers."""
 
     files: _Files
-    metrics: tuple[str, ...]
+    metrics: Names
     cuts: list[Ints]
     masses: Masses
     sums: list[list[list[_Sums]]]

@@ -20,10 +20,10 @@ from equipoise.scale.disk.votes import (
     open_votes,
     parquet_partitions,
 )
-from equipoise.types.arrays import Floats, InputError, listed, meant
+from equipoise.types import Floats, InputError, Names, listed, meant
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class ScoresOnDisk:
     """Scores of one or several models that stay on disk; see `open_scores`.
 
@@ -40,7 +40,7 @@ class ScoresOnDisk:
     folder: Path
     partitions: tuple[Partition, ...]
     item: str
-    models: tuple[str, ...]
+    models: Names
 
     def read(self, number: int) -> tuple[Any, Floats]:
         """Items of one partition, an arrow array, and their scores (models, items)."""
@@ -110,7 +110,7 @@ def open_scores(
     return ScoresOnDisk(Path(path), partitions, item, chosen)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class ScoredVotes:
     """Votes and scores whose partitions have the same items."""
 

@@ -31,9 +31,17 @@ from equipoise.read.tables import Table, code_names, is_missing
 from equipoise.read.tidy import name_columns, no_labels
 from equipoise.read.values import ClassScale, scale_of
 from equipoise.scale.engine import EngineError, Progress, current
-from equipoise.types.annotations import MOST_VOTES, Kind
-from equipoise.types.arrays import InputError, Ints, listed, meant, require_whole
-from equipoise.types.notices import Notice
+from equipoise.types import (
+    MOST_VOTES,
+    InputError,
+    Ints,
+    Names,
+    Notices,
+    listed,
+    meant,
+    require_whole,
+)
+from equipoise.types.annotations import Kind
 
 ROWS = 64_000_000  # of a partition, which one core holds at a time
 CLASSES = 256  # of a question
@@ -87,7 +95,7 @@ def _seeing(
     return function(task)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Partition:
     """One Parquet file: its place, rows, and the columns that its folders' names fix."""
 
@@ -108,7 +116,7 @@ class Partition:
                 raise damaged_parquet(source, error) from error
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class VoteRows:
     """Votes of one partition.
 
@@ -160,11 +168,11 @@ class VotesOnDisk:
     scale: ClassScale
     words: Any
     task: str
-    notices: tuple[Notice, ...]
+    notices: Notices
     workers: int
 
     @property
-    def classes(self) -> tuple[str, ...]:
+    def classes(self) -> Names:
         """Names of the classes."""
         return self.scale.classes
 

@@ -49,7 +49,7 @@ from equipoise.scale.engine._worker import (
     one_thread,
     send_by_code,
 )
-from equipoise.types.arrays import InputError, choice, require_whole
+from equipoise.types import InputError, choice, require_whole
 
 __all__ = [
     "KINDS",
@@ -92,7 +92,7 @@ class _Workers(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Engine:
     """Where work runs; made by `choose_engine`.
 

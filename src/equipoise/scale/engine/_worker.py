@@ -24,7 +24,7 @@ from threading import Lock, Thread
 from types import ModuleType
 from typing import Any
 
-from equipoise.types.arrays import InputError
+from equipoise.types import InputError
 
 VERSION = "equipoise:__version__"
 _ALIGNED = 64  # bytes: where arrays begin
@@ -36,7 +36,7 @@ class EngineError(InputError):
     """An engine could not do its work: it is not there, was lost, or is full."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Parcel:
     """A packed function.
 
@@ -141,7 +141,7 @@ class TaskError(InputError):
     trace: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Group:
     """Tasks that are sent together: places among all tasks, and the tasks themselves."""
 
@@ -149,7 +149,7 @@ class Group:
     tasks: Sequence[Any]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class GroupResult:
     """Results of a group, and the error that ended it, with its place in the group."""
 

@@ -36,24 +36,31 @@ from equipoise.study.study import Study
 from equipoise.study.truth import TaskTruth, task_truths
 from equipoise.truth import dawid_skene
 from equipoise.truth.agreement import agreement_findings, agreement_table
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Floats, InputError
-from equipoise.types.findings import (
+from equipoise.types import (
+    Annotations,
     Cell,
     Chart,
     Column,
     Dot,
     Dots,
     Finding,
+    Floats,
+    InputError,
     Row,
+    Skills,
     Table,
+    Votes,
+    capital,
+    change,
+    collect_votes,
     columns,
+    count,
+    gold_rows,
+    joined,
+    number,
+    percent,
     rows_of,
 )
-from equipoise.types.numbers import change, count, number, percent
-from equipoise.types.plausibilities import Skills
-from equipoise.types.votes import Votes, collect_votes, gold_rows
-from equipoise.types.words import capital, joined
 
 KINDS = ("binary", "nominal", "ordinal")
 LISTED = 40  # annotators that are drawn one by one

@@ -27,29 +27,33 @@ import numpy as np
 from equipoise.inference.estimate import wilson
 from equipoise.study.blocks import majority
 from equipoise.study.truth import yes_no_truth
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import (
-    InputError,
-    listed,
-    require_number,
-    require_unique,
-    require_whole,
-    short_repr,
-    wrong_type,
-)
-from equipoise.types.findings import (
+from equipoise.types import (
+    Annotations,
     Cell,
     Column,
     Dot,
     Dots,
     Finding,
+    InputError,
+    Notice,
+    Notices,
+    Option,
     Table,
+    count,
+    estimate,
+    exact_percent,
+    hint,
+    joined,
+    listed,
+    percent,
+    require_number,
+    require_unique,
+    require_whole,
     rows_of,
+    short_repr,
     spanned,
+    wrong_type,
 )
-from equipoise.types.notices import Notice
-from equipoise.types.numbers import count, estimate, exact_percent, percent
-from equipoise.types.words import Option, hint, joined
 
 FEW = 5  # positives below which Wilson's lower end is in doubt
 NOTE = (
@@ -101,7 +105,7 @@ class Missed(NamedTuple):
     ties: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Audit:
     """What an audit says about a retrieval.
 
@@ -125,7 +129,7 @@ class Audit:
     recall: tuple[float, float, float]
     level: float = 0.95
     finite: bool = True
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
 
     __repr__ = short_repr
 

@@ -46,12 +46,28 @@ from equipoise.study.analyses.scoring import freeze
 from equipoise.study.analyses.words import ENDS, as_notices
 from equipoise.study.study import Study
 from equipoise.study.uncertainty import Sums, Uncertainty, uncertainty_of
-from equipoise.types.arrays import Bools, Floats, InputError, require_memory, short_repr
-from equipoise.types.findings import Column, Dot, Dots, Finding, Table, rows_of, spanned
-from equipoise.types.notices import Notice
-from equipoise.types.numbers import exact_percent, interval, number
-from equipoise.types.predictions import Predictions
-from equipoise.types.words import joined
+from equipoise.types import (
+    Bools,
+    Column,
+    Dot,
+    Dots,
+    Finding,
+    Floats,
+    InputError,
+    Names,
+    Notice,
+    Notices,
+    Predictions,
+    Table,
+    exact_percent,
+    interval,
+    joined,
+    number,
+    require_memory,
+    rows_of,
+    short_repr,
+    spanned,
+)
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -104,8 +120,8 @@ class Calibration:
         What the user should know.
     """
 
-    tasks: tuple[str, ...]
-    models: tuple[str, ...]
+    tasks: Names
+    models: Names
     level: float
     squared: Floats
     error: Floats
@@ -118,7 +134,7 @@ class Calibration:
     intercept_low: Floats
     intercept_high: Floats
     whom: str
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
 
     __repr__ = short_repr
 
@@ -231,8 +247,8 @@ def calibration(study: Study) -> Calibration:
 
     Examples
     --------
-    >>> from equipoise.types.annotations import Annotations
-    >>> from equipoise.types.predictions import Predictions
+    >>> from equipoise.types import Annotations
+    >>> from equipoise.types import Predictions
     >>> chance = np.linspace(0.05, 0.95, 60)
     >>> votes = np.random.default_rng(0).random((60, 8)) < chance[:, None]
     >>> item, who = (axis.ravel() for axis in np.indices(votes.shape))

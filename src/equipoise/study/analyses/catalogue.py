@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from equipoise.types.arrays import InputError
+from equipoise.types import InputError
 
 if TYPE_CHECKING:
     from equipoise.study.study import Study
-    from equipoise.types.findings import Finding
+    from equipoise.types import Finding
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Analysis:
     """One analysis.
 
@@ -69,7 +69,7 @@ class Analysis:
 
     def attempt(self, study: "Study") -> "Finding":
         """Make its finding, or one that says why the data do not allow it."""
-        from equipoise.types.findings import left_out
+        from equipoise.types import left_out
 
         try:
             with np.errstate(invalid="ignore"):  # of two infinite values: undefined
@@ -87,7 +87,7 @@ class Analysis:
 
 def failed(key: str, title: str, error: Exception) -> "Finding":
     """A finding that an error of the program has stopped, in place of the whole report."""
-    from equipoise.types.findings import Finding
+    from equipoise.types import Finding
 
     what = " ".join(f"{type(error).__name__}: {error}".split())
     sentence = (

@@ -30,11 +30,23 @@ from equipoise.inference.ranks import higher_is_better
 from equipoise.study import Evaluation
 from equipoise.study.analyses.words import as_notices, score_title
 from equipoise.study.study import Study
-from equipoise.types.arrays import short_repr
-from equipoise.types.findings import Column, Dot, Dots, Finding, Table, columns
-from equipoise.types.notices import Notice
-from equipoise.types.numbers import number, percent, significant
-from equipoise.types.words import capital, joined
+from equipoise.types import (
+    Column,
+    Dot,
+    Dots,
+    Finding,
+    Names,
+    Notice,
+    Notices,
+    Table,
+    capital,
+    columns,
+    joined,
+    number,
+    percent,
+    short_repr,
+    significant,
+)
 
 TITLE = "Where does the uncertainty come from?"
 ROUNDING = 1e-12  # of the variance of a number that did not vary
@@ -106,7 +118,7 @@ class Component(NamedTuple):
         return low, high
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Components:
     """What `variance_components` returns.
 
@@ -123,9 +135,9 @@ class Components:
     metric: str
     labels: str
     level: float
-    models: tuple[str, ...]
+    models: Names
     parts: tuple[Component, ...]
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
 
     __repr__ = short_repr
 

@@ -37,8 +37,7 @@ from equipoise.metrics import Block
 from equipoise.study.analyses.scoring import TaskScorer
 from equipoise.study.blocks import every_class
 from equipoise.study.uncertainty import influence_of
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Bools, Floats, InputError, Ints
+from equipoise.types import Annotations, Bools, Floats, InputError, Ints, Names
 
 UNITS = ("items", "votes", "changed votes")
 NOTHING = 1e-9  # weight at which an item has no votes left
@@ -89,7 +88,7 @@ class TaskMoves:
     task: TaskScorer
     unit: str
     group: Ints | None = None
-    groups: tuple[str, ...] = ()
+    groups: Names = ()
 
     @property
     def items(self) -> int:
@@ -388,7 +387,7 @@ AHEAD = 1e-12  # how far a rival must be ahead
 MANY = 10  # times as many moves as are tried
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SmallestSet:
     """The smallest set found, task by task, and whether no smaller one exists."""
 

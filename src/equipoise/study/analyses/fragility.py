@@ -41,28 +41,33 @@ from equipoise.study.analyses.flip_search import (
 )
 from equipoise.study.analyses.scoring import ModelScorer, TaskScorer, scorer_of
 from equipoise.study.study import Study, silent
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import (
-    Floats,
-    InputError,
-    choice,
-    require_whole,
-    short_repr,
-)
-from equipoise.types.findings import (
+from equipoise.types import (
+    Annotations,
     Cell,
     Column,
     Dot,
     Dots,
     Finding,
+    Floats,
+    InputError,
+    Names,
+    Notice,
+    Notices,
+    Option,
     Row,
     Table,
+    capital,
+    choice,
     columns,
+    count,
+    hint,
+    joined,
     left_out,
+    percent,
+    require_whole,
+    short_repr,
+    significant,
 )
-from equipoise.types.notices import Notice
-from equipoise.types.numbers import count, percent, significant
-from equipoise.types.words import Option, capital, hint, joined
 
 KEY, TITLE = "flips", "How little would change who is best?"
 NAMED = 4  # models named in a sentence
@@ -109,7 +114,7 @@ MEMBER_COLUMNS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Flip:
     """The smallest set found for one task, or for the average of all.
 
@@ -143,7 +148,7 @@ class Flip:
     """
 
     task: str
-    leaders: tuple[str, ...]
+    leaders: Names
     b: str | None
     place: int | None
     margin: float
@@ -175,7 +180,7 @@ class Flip:
         return f" ({self.task})" if self.task == MACRO else f" for {self.task}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Flips:
     """What `flips` returns: one `Flip` per task, that of their average first.
 
@@ -194,7 +199,7 @@ class Flips:
     unit: str
     most: int
     tasks: tuple[Flip, ...]
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
 
     __repr__ = short_repr
 
@@ -486,9 +491,7 @@ def _idle_sentence(flip: Flip, score: str) -> str:
     )
 
 
-def _flip(
-    search: LeaderSearch, models: tuple[str, ...], most: int, annotations: Annotations
-) -> Flip:
+def _flip(search: LeaderSearch, models: Names, most: int, annotations: Annotations) -> Flip:
     """Search, verify the set and name its parts."""
     idle = "" if search.rivals else LEVEL
     if len(search.full) == 1:

@@ -30,17 +30,24 @@ from equipoise.study.analyses.words import (
 )
 from equipoise.study.result import Difference
 from equipoise.study.study import Settings, Study
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import short_repr
-from equipoise.types.findings import Column, Dot, Dots, Finding, Report, Table, cite
-from equipoise.types.numbers import (
+from equipoise.types import (
     EXACT,
+    Annotations,
+    Column,
+    Dot,
+    Dots,
+    Finding,
+    Names,
+    Report,
+    Table,
     chosen,
+    cite,
     count,
     distance,
     exact_percent,
     number,
     p_value,
+    short_repr,
 )
 
 _OF_VALUES = {
@@ -50,7 +57,7 @@ _OF_VALUES = {
 _OF_PAIRS = ("romano2005", "mogstad2024")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class DataSummary:
     """How much was looked at: what was scored, and how many items were left out."""
 
@@ -135,7 +142,7 @@ def labels_sentence(
     return f"Soft labels: mean vote; hard labels: {hard}. {needed}"
 
 
-def interval_sources(evaluation: Evaluation) -> tuple[str, ...]:
+def interval_sources(evaluation: Evaluation) -> Names:
     """Where intervals and the separation of models come from."""
     return (*_OF_VALUES[evaluation.inference], *_OF_PAIRS)
 
@@ -168,7 +175,7 @@ PAIR_COLUMNS = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Comparison:
     """The first of two models minus the second.
 

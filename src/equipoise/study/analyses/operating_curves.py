@@ -38,21 +38,27 @@ from equipoise.study.analyses.words import as_notices
 from equipoise.study.competitors import OTHERS, reader_tables
 from equipoise.study.study import Study
 from equipoise.study.truth import TaskTruth
-from equipoise.types.arrays import Bools, Floats, InputError
-from equipoise.types.findings import (
+from equipoise.types import (
+    ONE_CLASS,
+    Bools,
     Cell,
     Column,
     Finding,
+    Floats,
+    InputError,
     Line,
     Lines,
+    Names,
     Point,
     Table,
     columns,
+    count,
     distinct_lines,
+    hint,
+    joined,
+    percent,
     rows_of,
 )
-from equipoise.types.numbers import count, percent
-from equipoise.types.words import ONE_CLASS, hint, joined
 
 KEY, TITLE = "curves", "Where do readers stand on the models' curves?"
 STEPS = 120  # points of a drawn curve
@@ -71,7 +77,7 @@ METHODS = (
 )
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False)
 class TaskCurves:
     """The curves of one task.
 
@@ -93,7 +99,7 @@ class TaskCurves:
     """
 
     task: str
-    models: tuple[str, ...]
+    models: Names
     areas: tuple[tuple[float, float], ...]
     roc: tuple[Floats, ...]
     precision_recall: tuple[Floats, ...]

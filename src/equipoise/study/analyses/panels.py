@@ -50,27 +50,29 @@ from equipoise.study.analyses.scoring import (
 )
 from equipoise.study.analyses.words import NAMED, ends_of, score_title, scored_again
 from equipoise.study.study import Study
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import (
-    Floats,
-    InputError,
-    Ints,
-    short_repr,
-)
-from equipoise.types.findings import (
+from equipoise.types import (
+    Annotations,
     Cell,
     Column,
     Finding,
+    Floats,
+    InputError,
+    Ints,
     Line,
     Lines,
+    Names,
+    Notice,
+    Notices,
     Table,
+    capital,
+    count,
+    joined,
     largest_by,
+    number,
     rows_of,
+    short_repr,
     spanned,
 )
-from equipoise.types.notices import Notice
-from equipoise.types.numbers import count, number
-from equipoise.types.words import capital, joined
 
 ROOM = 2**23  # cells of labels held at a time
 BUDGET = 2**28  # cells of labels, times models, that are scored in all
@@ -130,7 +132,7 @@ class PanelSize:
     metric: str
     labels: str
     better: str
-    models: tuple[str, ...]
+    models: Names
     level: float
     sizes: Ints
     subsets: Ints
@@ -143,7 +145,7 @@ class PanelSize:
     limit_low: Floats
     limit_high: Floats
     slope: Floats
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
 
     __repr__ = short_repr
 

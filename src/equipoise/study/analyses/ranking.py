@@ -39,11 +39,24 @@ from equipoise.study.analyses.words import (
     with_titles,
 )
 from equipoise.study.study import Study
-from equipoise.types.arrays import Floats, InputError, short_repr
-from equipoise.types.findings import Chart, Column, Dot, Dots, Finding, Heat, Table
-from equipoise.types.notices import Notice
-from equipoise.types.numbers import number, percent, resample_share
-from equipoise.types.words import joined
+from equipoise.types import (
+    Chart,
+    Column,
+    Dot,
+    Dots,
+    Finding,
+    Floats,
+    Heat,
+    InputError,
+    Notice,
+    Notices,
+    Table,
+    joined,
+    number,
+    percent,
+    resample_share,
+    short_repr,
+)
 
 TITLE = "Does the order of the models hold?"
 NAMED = 4  # models that a sentence names
@@ -107,7 +120,7 @@ class RankStability:
         freeze(self)
 
     @property
-    def notices(self) -> tuple[Notice, ...]:
+    def notices(self) -> Notices:
         """What the user should know."""
         return as_notices([SHARED_FIRST], self.evaluation.notices)
 

@@ -57,14 +57,38 @@ from equipoise.study.competitors import (
 )
 from equipoise.study.study import MRMC, Study
 from equipoise.study.uncertainty import influence_of
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Floats, InputError, Ints
-from equipoise.types.claims import Claim, ClaimFamily, Decision, Estimand, Whom
-from equipoise.types.findings import Cell, Dot, Dots, Finding, Table, columns, spanned
-from equipoise.types.notices import Notice, notice
-from equipoise.types.numbers import change, chosen, count, exact_percent, number
-from equipoise.types.votes import gold_rows
-from equipoise.types.words import Nouns, Option, capital, hint
+from equipoise.types import (
+    Annotations,
+    Cell,
+    Claim,
+    ClaimFamily,
+    Decision,
+    Dot,
+    Dots,
+    Estimand,
+    Finding,
+    Floats,
+    InputError,
+    Ints,
+    Names,
+    Notice,
+    Notices,
+    Nouns,
+    Option,
+    Table,
+    Whom,
+    capital,
+    change,
+    chosen,
+    columns,
+    count,
+    exact_percent,
+    gold_rows,
+    hint,
+    notice,
+    number,
+    spanned,
+)
 
 SIDES = (BALANCED, SENSITIVITY, SPECIFICITY)
 RATED = "auroc"
@@ -91,7 +115,7 @@ class Compared(NamedTuple):
     claim: Claim | None
 
 
-def baseline_first(arms: Sequence[str]) -> tuple[str, ...]:
+def baseline_first(arms: Sequence[str]) -> Names:
     """The arms by name, that without aid first."""
     named_so = [arm for arm in arms if arm.casefold().startswith(WITHOUT_AID)]
     return tuple(sorted(arms, key=lambda arm: (arm not in named_so, arm)))
@@ -116,7 +140,7 @@ class _Task:
     units: int
 
     @property
-    def measures(self) -> tuple[str, ...]:
+    def measures(self) -> Names:
         """By what readers are compared, that of the verdict first."""
         metric = self.scores.metric
         if self.rated:
@@ -234,13 +258,13 @@ class ReaderStudy:
         Who was left out.
     """
 
-    arms: tuple[str, ...]
-    readers: tuple[str, ...]
-    measures: tuple[str, ...]
+    arms: Names
+    readers: Names
+    measures: Names
     values: Floats
     compared: tuple[Compared, ...]
     titles: Mapping[str, str]
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
 
 
 def reader_study(study: Study, possible: Sequence[str] = ()) -> ReaderStudy:
@@ -360,7 +384,7 @@ def _as_ratings(votes: Annotations) -> Annotations:
 
 
 def _between_arms(
-    study: Study, task: _Task, arms: tuple[str, ...], values: Floats, influences: Floats
+    study: Study, task: _Task, arms: Names, values: Floats, influences: Floats
 ) -> Iterator[Compared]:
     """Every other arm next to that without aid."""
     family = ClaimFamily("arms", arms[1:])
@@ -376,7 +400,7 @@ def _between_arms(
 def _models_alone(
     study: Study,
     task: _Task,
-    possible: tuple[str, ...],
+    possible: Names,
     arm: str,
     gaps: tuple[Floats, Floats],
 ) -> Iterator[Compared]:
@@ -408,7 +432,7 @@ def _claim(
 # ---- words ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class _Page:
     """A reader study with what things are called, and the model in front."""
 

@@ -26,10 +26,28 @@ from equipoise.study.competitors import (
     reader_tables,
 )
 from equipoise.study.study import Study
-from equipoise.types.claims import Claim, Decision, Whom
-from equipoise.types.findings import Cell, Column, Dot, Dots, Finding, Table, columns, spanned
-from equipoise.types.numbers import UNDEFINED, change, chosen, count, exact_percent, number
-from equipoise.types.words import Nouns, capital
+from equipoise.types import (
+    UNDEFINED,
+    Cell,
+    Claim,
+    Column,
+    Decision,
+    Dot,
+    Dots,
+    Finding,
+    Names,
+    Nouns,
+    Table,
+    Whom,
+    capital,
+    change,
+    chosen,
+    columns,
+    count,
+    exact_percent,
+    number,
+    spanned,
+)
 
 KEY, TITLE = "readers", "Models against annotators"
 SHOWN = 24  # readers in a chart
@@ -55,7 +73,7 @@ LEGEND = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class _Page:
     """One table with its claims, the model in front, and what things are called."""
 
@@ -366,7 +384,7 @@ def analyse(study: Study) -> Finding:
     return readers_finding(study)
 
 
-def _could_be_first(study: Study) -> tuple[str, tuple[str, ...]]:
+def _could_be_first(study: Study) -> tuple[str, Names]:
     """The best model by the first metric, and all that may be it."""
     done, metric = study.evaluation, study.evaluation.metrics[0]
     labels = study.settings.labels

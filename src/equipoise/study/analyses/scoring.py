@@ -23,16 +23,19 @@ from equipoise.study.blocks import chunk_width, pair
 from equipoise.study.cautions import missing_classes
 from equipoise.study.study import Progress, Settings, Study
 from equipoise.study.truth import PanelDraw, TaskTruth
-from equipoise.types.arrays import (
+from equipoise.types import (
     Floats,
     InputError,
     Ints,
+    Names,
+    Notice,
+    Notices,
+    Option,
+    Votes,
     frozen,
+    hint,
     listed,
 )
-from equipoise.types.notices import Notice
-from equipoise.types.votes import Votes
-from equipoise.types.words import Option, hint
 
 
 def _scored_part(
@@ -123,12 +126,12 @@ class ModelScorer:
     """All tasks of a study by its first metric, and the plan over items that they share."""
 
     task: str
-    models: tuple[str, ...]
+    models: Names
     subjects: tuple[TaskScorer, ...]
     plan: Resampling
     settings: Settings
     tell: Progress
-    notices: tuple[Notice, ...]
+    notices: Notices
 
     @property
     def metric(self) -> Metric:

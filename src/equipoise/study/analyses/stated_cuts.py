@@ -34,12 +34,23 @@ from equipoise.study.alignment import Aligned
 from equipoise.study.competitors import GOLD, ReaderTable, models_with_cut, reader_tables
 from equipoise.study.study import Settings, Study
 from equipoise.study.thresholds import THRESHOLD, with_thresholds
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import InputError
-from equipoise.types.claims import Decision
-from equipoise.types.findings import Cell, Column, Finding, Table, spanned
-from equipoise.types.numbers import chosen, estimate, exact_percent, percent
-from equipoise.types.words import Nouns, hint, joined
+from equipoise.types import (
+    Annotations,
+    Cell,
+    Column,
+    Decision,
+    Finding,
+    InputError,
+    Nouns,
+    Table,
+    chosen,
+    estimate,
+    exact_percent,
+    hint,
+    joined,
+    percent,
+    spanned,
+)
 
 __all__ = ["KEY", "RATES", "Point", "Settings", "cuts_finding", "points_at_cuts"]
 

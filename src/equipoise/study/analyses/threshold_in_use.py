@@ -28,21 +28,29 @@ from equipoise.study.questions.label_rules import (
 )
 from equipoise.study.study import Settings, Study, silent
 from equipoise.study.variants import YES_NO, Contest
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import InputError, Ints, PerItem, require_number
-from equipoise.types.findings import (
+from equipoise.types import (
+    Annotations,
     Column,
     Finding,
+    InputError,
+    Ints,
     Line,
     Lines,
+    Names,
+    PerItem,
+    Predictions,
     Report,
     Table,
+    as_notices,
+    chosen,
     columns,
+    count,
+    estimate,
+    exact_percent,
+    percent,
+    require_number,
     rows_of,
 )
-from equipoise.types.notices import as_notices
-from equipoise.types.numbers import chosen, count, estimate, exact_percent, percent
-from equipoise.types.predictions import Predictions
 
 FINE = 31  # points of the curve of prevalence
 NONE = "The experts' labels set no threshold that could be moved."
@@ -66,7 +74,7 @@ class ItemProbabilities(NamedTuple):
         Which group (patient, night) each item belongs to, where that is known.
     """
 
-    items: tuple[str, ...]
+    items: Names
     values: PerItem
     source: str
     model: str = ""
@@ -222,7 +230,7 @@ def _models_finding(
     if math.isnan(centre):
         title = "Does the verdict depend on the threshold?"
         return Finding(key="sweep", title=title, sentence=NONE, left_out=True), ()
-    names: tuple[str, ...] = ()
+    names: Names = ()
     group = None
     if probabilities.group is not None:
         codes, group = np.unique(probabilities.group, return_inverse=True)

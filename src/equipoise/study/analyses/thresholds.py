@@ -41,43 +41,48 @@ from equipoise.inference.resampling import Resampling
 from equipoise.study.analyses.scoring import freeze
 from equipoise.study.blocks import HALF
 from equipoise.study.truth import PanelDraw, TaskTruth, yes_no_truth
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import (
+from equipoise.types import (
+    Annotations,
+    Cell,
+    Column,
+    Finding,
     Floats,
     InputError,
     Ints,
+    Line,
+    Lines,
+    Names,
+    Notice,
+    Notices,
+    Option,
     PerItem,
+    Table,
     choice,
+    columns,
+    count,
+    csv_text,
+    estimate,
+    exact_percent,
     frozen,
+    hint,
+    number,
     positions,
     require_drawn,
     require_finite,
     require_number,
     require_unique,
     require_whole,
+    rows_of,
     short_repr,
     wrong_type,
 )
-from equipoise.types.findings import (
-    Cell,
-    Column,
-    Finding,
-    Line,
-    Lines,
-    Table,
-    columns,
-    rows_of,
-)
-from equipoise.types.notices import Notice
-from equipoise.types.numbers import count, estimate, exact_percent, number
-from equipoise.types.words import Option, csv_text, hint
 
 COLUMNS = ("item", "bin", "probability")
 ANSWER = "label"  # the column that experts fill in
 TIE = 1e-12
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class ExpertSample:
     """Items for experts, bin by bin.
 
@@ -93,12 +98,12 @@ class ExpertSample:
         Where the sample was drawn from.
     """
 
-    items: tuple[str, ...]
+    items: Names
     bin: Ints
     probability: PerItem
     bin_mean: Floats
     bin_size: Ints
-    notices: tuple[Notice, ...] = field(default=(), kw_only=True)
+    notices: Notices = field(default=(), kw_only=True)
     seed: int = field(default=0, kw_only=True)
 
     __repr__ = short_repr
@@ -344,7 +349,7 @@ NONE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Rule:
     """How a threshold is set, and how its uncertainty is measured.
 
@@ -392,7 +397,7 @@ class _Labelled(NamedTuple):
     bin_mean: Floats
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Threshold:
     """A threshold with its uncertainty.
 
@@ -422,7 +427,7 @@ class Threshold:
     bin_positives: Ints
     fit_at: Floats
     fit_share: Floats
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
 
     __repr__ = short_repr
 

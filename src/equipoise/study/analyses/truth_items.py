@@ -24,23 +24,29 @@ from typing import NamedTuple
 
 import numpy as np
 
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Floats, Ints, positions
-from equipoise.types.findings import (
+from equipoise.types import (
+    SURE,
+    Annotations,
     Cell,
     Chart,
     Column,
     Finding,
+    Floats,
     Histogram,
+    Ints,
     Line,
     Lines,
+    Plausibilities,
     Table,
+    Votes,
+    collect_votes,
     columns,
+    count,
+    number,
+    percent,
+    positions,
     rows_of,
 )
-from equipoise.types.numbers import count, number, percent
-from equipoise.types.plausibilities import SURE, Plausibilities
-from equipoise.types.votes import Votes, collect_votes
 
 BINS = 20
 LEVELS = 50  # different certainties up to which every one has its own piece of the line

@@ -37,32 +37,35 @@ from equipoise.truth.choosing import (
     fitted,
     verdict,
 )
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import short_repr
-from equipoise.types.findings import (
+from equipoise.types import (
+    SURE,
+    Annotations,
     Cell,
     Column,
     Dot,
     Dots,
     Finding,
+    Notice,
+    Notices,
+    Plausibilities,
+    Predictions,
     Report,
     Table,
-    columns,
-    spanned,
-)
-from equipoise.types.notices import Notice, as_notices, notice
-from equipoise.types.numbers import (
+    as_notices,
     change,
+    collect_votes,
+    columns,
     count,
     estimate,
     exact_percent,
+    gold_items,
     interval,
+    notice,
     number,
     percent,
+    short_repr,
+    spanned,
 )
-from equipoise.types.plausibilities import SURE, Plausibilities
-from equipoise.types.predictions import Predictions
-from equipoise.types.votes import collect_votes, gold_items
 
 KEY, TITLE = "gold", "Which model finds the known truth?"
 MAJORITY = "majority_vote"
@@ -209,7 +212,7 @@ SKILLS = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class FittedModels:
     """Models of one task.
 
@@ -347,7 +350,7 @@ def models_finding(fits: FittedModels) -> Finding:
 # ---- everything about the truth ------------------------------------------------------------
 
 
-def truth_notices(annotations: Annotations, fits: FittedModels) -> tuple[Notice, ...]:
+def truth_notices(annotations: Annotations, fits: FittedModels) -> Notices:
     """What the data, the fit and the comparison say that the reader should know."""
     notices = [
         *as_notices(annotations.notices),

@@ -5,8 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from equipoise.metrics import titled
-from equipoise.types.findings import Column
-from equipoise.types.notices import Notice, as_notice
+from equipoise.types import Column, Notice, Notices, as_notice
 
 RESAMPLED = {
     "items": "items",
@@ -63,7 +62,7 @@ def scored_again(models: Sequence[str]) -> str:
     return single if len(models) == 1 else "All models were scored again"
 
 
-def as_notices(*groups: Iterable[Notice | str]) -> tuple[Notice, ...]:
+def as_notices(*groups: Iterable[Notice | str]) -> Notices:
     """Notices of several places, each once; a plain sentence becomes a notice of its own.
 
     Examples

@@ -24,23 +24,29 @@ from equipoise.study.planning.size import (
     panel_words,
     size_words,
 )
-from equipoise.types.arrays import InputError, wrong_type
-from equipoise.types.findings import (
+from equipoise.types import (
     Cell,
     Column,
     Dot,
     Dots,
     Finding,
+    InputError,
     Line,
     Lines,
     Report,
     Table,
+    change,
     columns,
+    count,
+    estimate,
+    exact_percent,
+    hint,
     left_out,
+    number,
+    percent,
     rows_of,
+    wrong_type,
 )
-from equipoise.types.numbers import change, count, estimate, exact_percent, number, percent
-from equipoise.types.words import hint
 
 SIZES = (0.25, 0.5, 1, 2, 4, 8, 16)  # times the pilot, along curves
 CURVES = 5  # designs that are drawn

@@ -58,23 +58,33 @@ from equipoise.study.arguments import as_predictions
 from equipoise.study.planning.pilot import Pilot, neighbours, pilot_of_two, require_finite
 from equipoise.study.planning.power_analysis import Progress
 from equipoise.study.planning.size import RankingPlan, Size, pair_as_ranking
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import (
+from equipoise.types import (
+    Annotations,
+    Cell,
+    Dot,
+    Dots,
+    Finding,
     Floats,
     InputError,
     Ints,
+    Names,
+    Notices,
     PerItem,
+    Predictions,
+    Table,
+    columns,
+    count,
+    csv_text,
     frozen,
+    joined,
     listed,
+    percent,
     require_whole,
+    rows_of,
     short_repr,
+    significant,
     wrong_type,
 )
-from equipoise.types.findings import Cell, Dot, Dots, Finding, Table, columns, rows_of
-from equipoise.types.notices import Notice
-from equipoise.types.numbers import count, percent, significant
-from equipoise.types.predictions import Predictions
-from equipoise.types.words import csv_text, joined
 
 USUAL = 2 / 3  # s/(s + 1) of the imagined item
 MOST = 0.95  # of s/(s + 1), where votes on one item differ as much as any
@@ -179,7 +189,7 @@ def _largest(gain: PerItem, number: int, seed: int) -> Ints:
     return np.asarray(shuffle[order[size[order] > 0]])
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class NextItems:
     """Items worth another vote, best first: for the order of two models, or of all.
 
@@ -210,7 +220,7 @@ class NextItems:
     """
 
     metric: str
-    models: tuple[str, ...]
+    models: Names
     ranks: bool
     difference: Floats
     variance: Floats
@@ -218,13 +228,13 @@ class NextItems:
     pilot_items: int
     asked: int
     imagined: float
-    items: tuple[str, ...]
+    items: Names
     votes: Ints
     soft_label: PerItem
     gain: PerItem
     lowered: Floats
     task: str = ""
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
 
     __repr__ = short_repr
 
@@ -510,7 +520,7 @@ STATES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TaskPlan:
     """The plan for one task, and the votes that come next, where they were asked for."""
 

@@ -32,12 +32,23 @@ from equipoise.study.blocks import every_class, pair
 from equipoise.study.planning.power_analysis import DifferenceVariances, Progress
 from equipoise.study.truth import TaskTruth
 from equipoise.study.uncertainty import influence_of
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Bools, Floats, InputError, Ints, listed, nearest, wrong_type
-from equipoise.types.notices import Notice
-from equipoise.types.predictions import Predictions
-from equipoise.types.votes import Votes
-from equipoise.types.words import Option, hint
+from equipoise.types import (
+    Annotations,
+    Bools,
+    Floats,
+    InputError,
+    Ints,
+    Names,
+    Notice,
+    Notices,
+    Option,
+    Predictions,
+    Votes,
+    hint,
+    listed,
+    nearest,
+    wrong_type,
+)
 
 STEP = 1e-4  # of a soft label towards a class, for slopes
 WIDTH = 64  # columns scored at once
@@ -66,7 +77,7 @@ class Pilot:
     study: "_PilotVotes"
     a: str
     b: str
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
 
     @property
     def metric(self) -> Metric:
@@ -79,7 +90,7 @@ class Pilot:
         return self.study.evaluation.questions[0]
 
     @property
-    def items(self) -> tuple[str, ...]:
+    def items(self) -> Names:
         """Names of the items."""
         return self.question.items
 
@@ -406,7 +417,7 @@ def neighbours(
     return [Pilot(study, a, b, _pilot_notices(study)) for a, b in pairwise(order)]
 
 
-def _pilot_notices(study: _PilotVotes) -> tuple[Notice, ...]:
+def _pilot_notices(study: _PilotVotes) -> Notices:
     return tuple(notice for notice in study.evaluation.notices if notice.code in TOLD)
 
 

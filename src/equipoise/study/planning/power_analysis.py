@@ -35,7 +35,7 @@ from equipoise.inference import (
     unit_design,
 )
 from equipoise.inference.spread import FEW
-from equipoise.types.arrays import (
+from equipoise.types import (
     Floats,
     InputError,
     Ints,
@@ -52,7 +52,7 @@ VOTES = (1, 2, 3, 5, 8)  # votes per item, where nobody knows who votes
 LEAST = 3  # annotators, below which nothing can be said about others like them
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PowerTarget:
     """What a plan is to achieve.
 
@@ -194,7 +194,7 @@ class Shape(NamedTuple):
     per_unit: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DifferenceVariances:
     """Variances of one difference, each for one of its kind.
 

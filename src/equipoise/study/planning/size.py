@@ -38,13 +38,23 @@ from equipoise.study.planning.power_analysis import (
     power_target,
     simulated_power,
 )
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import InputError, short_repr
-from equipoise.types.findings import Cell, Finding
-from equipoise.types.notices import Notice
-from equipoise.types.numbers import count, exact_percent, interval, number
-from equipoise.types.predictions import Predictions
-from equipoise.types.words import Option, hint
+from equipoise.types import (
+    Annotations,
+    Cell,
+    Finding,
+    InputError,
+    Names,
+    Notice,
+    Notices,
+    Option,
+    Predictions,
+    count,
+    exact_percent,
+    hint,
+    interval,
+    number,
+    short_repr,
+)
 
 FEWEST = 30, 8  # items and groups of a study, below which nothing here is close
 MOST = 10_000_000  # units; what needs more is out of reach
@@ -88,7 +98,7 @@ class Design(NamedTuple):
         return Shape(self.annotators, self.votes_per_item, self.items // max(self.groups, 1))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Size:
     """How many items and annotators tell two models apart.
 
@@ -131,7 +141,7 @@ class Size:
     components: DifferenceVariances
     aim: PowerTarget
     designs: tuple[Design, ...] = ()
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
 
     __repr__ = short_repr
 
@@ -564,7 +574,7 @@ FAR = 20  # times the pilot
 NAMED = 3  # pairs that a sentence names
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class RankingPlan:
     """How many items and annotators find the order of several models.
 
@@ -584,12 +594,12 @@ class RankingPlan:
     aim: PowerTarget
     pairs: tuple[Size, ...]
     designs: tuple[Design, ...] = ()
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
 
     __repr__ = short_repr
 
     @property
-    def models(self) -> tuple[str, ...]:
+    def models(self) -> Names:
         """All models, best first."""
         return (self.pairs[0].a, *(pair.b for pair in self.pairs))
 
@@ -725,7 +735,7 @@ def plan_ranking(
     return replace(plan, notices=_ranking_notices(plan))
 
 
-def _ranking_notices(plan: RankingPlan) -> tuple[Notice, ...]:
+def _ranking_notices(plan: RankingPlan) -> Notices:
     """Every notice once, with the pairs it is about where it is not about all."""
     about: dict[tuple[str, str], tuple[Notice, list[str]]] = {}
     for pair in plan.pairs:

@@ -17,9 +17,7 @@ from equipoise.study.questions.answers import Variant as Variant
 from equipoise.study.questions.answers import answer as answer
 from equipoise.study.study import Settings, Study
 from equipoise.study.variants import Contest as Contest
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import choice, wrong_type
-from equipoise.types.predictions import Predictions
+from equipoise.types import Annotations, Predictions, choice, wrong_type
 
 if TYPE_CHECKING:
     from equipoise.read.attributes import Attributes

@@ -19,10 +19,7 @@ from equipoise.inference.proportions import FEWEST_EVENTS
 from equipoise.study.questions.answers import Question, Variant, holm
 from equipoise.study.study import Study
 from equipoise.study.variants import Contest
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Bools, InputError
-from equipoise.types.findings import Column
-from equipoise.types.votes import gold_rows
+from equipoise.types import Annotations, Bools, Column, InputError, gold_rows
 
 LEAST_VOTES = 30  # of an annotator who is asked alone
 MOST = 40  # annotators who are asked alone, those with most votes

@@ -33,23 +33,31 @@ from equipoise.inference.ranks import TIE, average_ranks, spearman
 from equipoise.study.blocks import LABELS
 from equipoise.study.result import MACRO
 from equipoise.study.variants import Contest, Contributions, Scored, contrasts, label_kappa
-from equipoise.types.arrays import Floats, InputError
-from equipoise.types.findings import (
+from equipoise.types import (
+    EXACT,
     Cell,
     Chart,
     Column,
     Dot,
     Dots,
     Finding,
+    Floats,
     Heat,
+    InputError,
+    Names,
+    Notice,
+    Notices,
     Table,
+    capital,
+    change,
     columns,
+    count,
+    estimate,
+    joined,
     largest_by,
+    notice,
     spanned,
 )
-from equipoise.types.notices import Notice, notice
-from equipoise.types.numbers import EXACT, change, count, estimate
-from equipoise.types.words import capital, joined
 
 Progress = Callable[[int, int], None]
 SAME, LARGER, SMALLER, OTHER, UNKNOWN = (
@@ -171,7 +179,7 @@ class Question:
     nothing: str = "There is no variant to score."
     note: str = ""
     methods: str = ""
-    references: tuple[str, ...] = ()
+    references: Names = ()
     facts: tuple[Column, ...] = ()
     sentence: "Callable[[Answer], str] | None" = None
     finish: "Callable[[Answer, Finding], Finding] | None" = None
@@ -260,7 +268,7 @@ class Answer:
     contest: Contest
     whole: Scored
     outcomes: tuple[Outcome, ...]
-    notices: tuple[Notice, ...] = ()
+    notices: Notices = ()
 
     def __repr__(self) -> str:
         return f"Answer({self.question.key}, {len(self.outcomes)} variants: {self.verdict})"

@@ -13,10 +13,7 @@ import numpy as np
 from equipoise.study.questions.answers import Answer, Question, Variant
 from equipoise.study.variants import Contest
 from equipoise.truth import dirichlet
-from equipoise.types.arrays import Floats
-from equipoise.types.findings import Column, Finding
-from equipoise.types.numbers import count
-from equipoise.types.plausibilities import SURE
+from equipoise.types import SURE, Column, Finding, Floats, count
 
 STEPS, LEAST, FINE = 8, 10, 9  # cut-offs, items of a variant, and digits of a certainty
 

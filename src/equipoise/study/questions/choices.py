@@ -14,9 +14,7 @@ from equipoise.study.questions.answers import Answer, Question, Variant
 from equipoise.study.variants import Contest
 from equipoise.truth import MODELS, model_title
 from equipoise.truth.choosing import model, suitable
-from equipoise.types.findings import Finding, cite
-from equipoise.types.notices import notice
-from equipoise.types.numbers import count
+from equipoise.types import Finding, cite, count, notice
 
 USUAL = "mean_vote"  # what a study of votes has
 ENOUGH = 6  # annotators from which models of annotators are among the choices

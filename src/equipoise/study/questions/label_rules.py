@@ -13,10 +13,7 @@ import numpy as np
 
 from equipoise.study.questions.answers import Question, Variant
 from equipoise.study.variants import Contest
-from equipoise.types.arrays import Bools, Floats, InputError, PerItem
-from equipoise.types.findings import Column
-from equipoise.types.numbers import chosen
-from equipoise.types.words import ONE_CLASS, hint
+from equipoise.types import ONE_CLASS, Bools, Column, Floats, InputError, PerItem, chosen, hint
 
 MAJORITY = 0.5  # to be exceeded: a tie is negative
 REACH, STEPS = 0.15, 5  # how far thresholds go on either side, and in how many steps

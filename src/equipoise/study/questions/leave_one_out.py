@@ -16,9 +16,7 @@ import numpy as np
 
 from equipoise.study.questions.answers import Question, Variant
 from equipoise.study.variants import Contest
-from equipoise.types.arrays import InputError
-from equipoise.types.findings import Column
-from equipoise.types.votes import gold_rows
+from equipoise.types import Column, InputError, gold_rows
 
 MOST = 100  # annotators left out in turn
 

@@ -17,11 +17,17 @@ from equipoise.study.blocks import every_class
 from equipoise.study.questions.answers import Answer, Question, Variant
 from equipoise.study.variants import Contest
 from equipoise.truth.agreement import krippendorff_alpha
-from equipoise.types.arrays import InputError, wrong_type
-from equipoise.types.findings import Cell, Column, Finding
-from equipoise.types.notices import notice
-from equipoise.types.votes import gold_rows
-from equipoise.types.words import Option, hint
+from equipoise.types import (
+    Cell,
+    Column,
+    Finding,
+    InputError,
+    Option,
+    gold_rows,
+    hint,
+    notice,
+    wrong_type,
+)
 
 LEAST = 10  # items of a group, and of the rest
 MISSING = "{missing:count} of {items:count} items have no attributes: in no group."

@@ -14,8 +14,7 @@ import numpy as np
 
 from equipoise.study.questions.answers import Question, Variant
 from equipoise.study.variants import Contest
-from equipoise.types.findings import Column
-from equipoise.types.votes import gold_rows, vote_counts
+from equipoise.types import Column, gold_rows, vote_counts
 
 CUTOFFS = (1, 3, 5, 7, 10, 15)
 

@@ -56,11 +56,21 @@ import numpy as np
 
 from equipoise.inference.estimate import Estimate
 from equipoise.inference.resampling import Resampling, resample
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Bools, Floats, InputError, Ints, choice, nearest
-from equipoise.types.numbers import UNDEFINED
-from equipoise.types.votes import gold_rows, vote_counts
-from equipoise.types.words import Option, hint
+from equipoise.types import (
+    UNDEFINED,
+    Annotations,
+    Bools,
+    Floats,
+    InputError,
+    Ints,
+    Names,
+    Option,
+    choice,
+    gold_rows,
+    hint,
+    nearest,
+    vote_counts,
+)
 
 if TYPE_CHECKING:
     from equipoise.truth.ratings import Moments
@@ -93,7 +103,7 @@ def krippendorff_words(value: float) -> str:
 
 
 # ---- votes of one task ---------------------------------------------------------------------
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class TaskVotes:
     """Who (None for anonymous votes) gave which value to which item how many times.
 
@@ -459,7 +469,7 @@ class Pairs(NamedTuple):
     Kappa is nan where undefined and on the diagonal.
     """
 
-    annotators: tuple[str, ...]
+    annotators: Names
     kappa: Floats
     items: Floats
 
@@ -554,7 +564,7 @@ def _require_order(annotations: Annotations, weights: str) -> None:
         raise InputError(where, "classes without an order", expected, do)
 
 
-def pairs_of(by_class: Sequence[Any], names: tuple[str, ...], weights: str) -> Pairs:
+def pairs_of(by_class: Sequence[Any], names: Names, weights: str) -> Pairs:
     """Kappa of every pair of the annotators whose shares are given: two products per class."""
     size, people = len(by_class), len(names)
     distance = _distances(size, weights)

@@ -21,7 +21,7 @@ Examples
 --------
 >>> from equipoise.truth.agreement.coefficients import collect
 >>> from equipoise.inference.resampling import resample
->>> from equipoise.types.annotations import Annotations
+>>> from equipoise.types import Annotations
 >>> votes = Annotations(kind="binary", items=("a", "b", "c"), classes=("no", "yes"),
 ...     annotators=("ana", "bo", "cy"), item=np.repeat([0, 1, 2], 3),
 ...     annotator=np.tile([0, 1, 2], 3), label=np.array([1, 1, 0, 0, 0, 0, 1, 1, 1]))
@@ -38,7 +38,7 @@ from equipoise.inference.ballots import Ballots, Layout
 from equipoise.inference.intervals import TwoWay, population_of, two_way
 from equipoise.inference.resampling import Resampling
 from equipoise.truth.agreement.coefficients import TaskVotes, relative
-from equipoise.types.arrays import Floats, Ints
+from equipoise.types import Floats, Ints
 
 
 def crossed_coefficient(

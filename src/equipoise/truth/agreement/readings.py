@@ -28,20 +28,30 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Floats, InputError, Ints, PerItem, choice, frozen, short_repr
-from equipoise.types.votes import dense_blocks, vote_counts
+from equipoise.types import (
+    Annotations,
+    Floats,
+    InputError,
+    Ints,
+    Names,
+    PerItem,
+    choice,
+    dense_blocks,
+    frozen,
+    short_repr,
+    vote_counts,
+)
 
 TIES = ("full", "split")
 CLOSE = 1e-9  # sums of 1/i that differ by less are the same sum in another order
 ROUNDING = 1e-14  # of what was subtracted: the reading itself from all
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class ReadingAgreement:
     """Names of items that have readings, the share that agrees (nan for one), their number."""
 
-    items: tuple[str, ...]
+    items: Names
     value: PerItem
     readings: Ints
 

@@ -12,8 +12,21 @@ from equipoise.truth.agreement.table import (
     pair_rows,
     shown_pairs,
 )
-from equipoise.types.findings import Cell, Column, Dot, Dots, Finding, Heat, Table, columns
-from equipoise.types.numbers import count, estimate, number, percent
+from equipoise.types import (
+    Cell,
+    Column,
+    Dot,
+    Dots,
+    Finding,
+    Heat,
+    Names,
+    Table,
+    columns,
+    count,
+    estimate,
+    number,
+    percent,
+)
 
 BRIEF = 20  # annotators in a terminal
 NUMBERED = 20  # annotators beyond which cells of the matrix hold no numbers
@@ -58,7 +71,7 @@ NO_KAPPA = {
 }
 
 
-def known(table: AgreementTable) -> tuple[str, ...]:
+def known(table: AgreementTable) -> Names:
     """How much there is: items, votes and annotators."""
     who = len(table.annotators)
     return (

@@ -35,15 +35,25 @@ from equipoise.truth.agreement.coefficients import (
 )
 from equipoise.truth.agreement.crossed import crossed_coefficient
 from equipoise.truth.agreement.readings import reading_agreement
-from equipoise.types.annotations import Annotations
-from equipoise.types.arrays import Floats, Ints, choice, short_repr
-from equipoise.types.findings import plain
-from equipoise.types.notices import Notice, Value, notice
-from equipoise.types.numbers import UNDEFINED
-from equipoise.types.votes import gold_rows, vote_counts
+from equipoise.types import (
+    UNDEFINED,
+    Annotations,
+    Floats,
+    Ints,
+    Names,
+    Notice,
+    Notices,
+    Value,
+    choice,
+    gold_rows,
+    notice,
+    plain,
+    short_repr,
+    vote_counts,
+)
 
 if TYPE_CHECKING:
-    from equipoise.types.findings import Finding
+    from equipoise.types import Finding
 
 MOST_PEOPLE, MOST_CELLS = 1000, 2**26  # annotators in the matrix of pairs; numbers it takes
 MOST_WORK = 4 * 10**9  # products for the interval of the mean kappa
@@ -176,7 +186,7 @@ class AgreementTable(NamedTuple):
     coefficients: tuple[Coefficient, ...]
     annotators: tuple[Person, ...]
     pairs: Pairs | None
-    cautions: tuple[Notice, ...]
+    cautions: Notices
     scope: str
 
     def __repr__(self) -> str:
@@ -202,7 +212,7 @@ class AgreementTable(NamedTuple):
         return self._replace(coefficients=tuple(rows), scope=FIXED)
 
     @property
-    def known(self) -> tuple[str, ...]:
+    def known(self) -> Names:
         """How much there is: items, votes and annotators."""
         from equipoise.truth.agreement.report import known
 
@@ -352,7 +362,7 @@ class _TaskOpinions:
         return who * len(self.table.items) + self.table.item[self.first]
 
     @cached_property
-    def shares(self) -> tuple[tuple[str, ...], list[Any]] | None:
+    def shares(self) -> tuple[Names, list[Any]] | None:
         """Who voted, most votes first, and their shares; None where pairs have no kappa."""
         names, number = self.table.annotators, self.by_annotator
         if names is None or self.table.label is None or self.ranked:

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from equipoise.inference import mid_ranks
 from equipoise.read import codec
 from equipoise.read.files import Content, read_json
-from equipoise.types.arrays import Floats, InputError, ItemsByClasses, require_number
+from equipoise.types import Floats, InputError, ItemsByClasses, require_number
 
 
 def label_aurocs(scores: ItemsByClasses, labels: ItemsByClasses) -> Floats:
@@ -196,7 +196,7 @@ def corrupt(images: Images, name: str, severity: float, *, seed: int = 0) -> Ima
     return np.rint(np.clip(changed, 0, 1) * 255).astype(np.uint8)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Severity:
     """How severe a corruption was made, and what it did to the AUROC.
 

@@ -47,10 +47,11 @@ from numpy.typing import NDArray
 
 from equipoise.read.files import content, read_arrays, require_file
 from equipoise.read.writing import whole_file
-from equipoise.types.arrays import (
+from equipoise.types import (
     Floats,
     InputError,
     Ints,
+    Names,
     choice,
     frozen,
     listed,
@@ -69,7 +70,7 @@ MOST_PIXELS = 50_000_000
 WORKING = 6  # bytes per pixel: the images, and a part of them as floating numbers
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Recipe:
     """How every network is trained, and what uncertain and blank labels are in training."""
 
@@ -121,7 +122,7 @@ class ImageShape(NamedTuple):
     width: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Part:
     """Items of a part: names, labels (items, classes), the patient of each, and images.
 
@@ -129,9 +130,9 @@ class Part:
     Images are (items, height, width, channels).
     """
 
-    items: tuple[str, ...]
+    items: Names
     labels: Any = None
-    groups: tuple[str, ...] | None = None
+    groups: Names | None = None
     images: Any = None
 
     __repr__ = short_repr
@@ -147,16 +148,16 @@ class Part:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ImageData:
     """Images, labels, and which of them train, validate and test."""
 
     name: str
     images: NDArray[np.uint8]
     labels: NDArray[np.float32]
-    classes: tuple[str, ...]
-    items: tuple[str, ...]
-    patients: tuple[str, ...]
+    classes: Names
+    items: Names
+    patients: Names
     split: NDArray[np.str_]
 
     def __post_init__(self) -> None:
@@ -357,7 +358,7 @@ def _numbers(labels: NDArray[np.generic], where: str) -> NDArray[np.float32]:
 
 def _texts(
     arrays: dict[str, NDArray[np.generic]], names: Sequence[str], default: NDArray[np.str_]
-) -> tuple[str, ...]:
+) -> Names:
     """The first of some arrays that is there, as text."""
     column = next((arrays[name] for name in names if name in arrays), default)
     return tuple(column.ravel().astype(str).tolist())

@@ -25,7 +25,7 @@ import torch
 
 from equipoise.scale import cells as tasks_of
 from equipoise.scale.engine import Engine, current, using
-from equipoise.types.arrays import InputError
+from equipoise.types import InputError
 from equipoise.uq.training.loop import Bench, Tell
 from equipoise.uq.training.plan import Cell, Folder, Machine, Plan, Setup
 from equipoise.uq.training.resident import require_device
@@ -35,7 +35,7 @@ _FINISHED = "cells"  # folder of what is known of finished tasks
 _GPU = "GPU"  # slot of a worker
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Outcome:
     """What became of a grid.
 

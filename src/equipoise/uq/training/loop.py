@@ -42,7 +42,7 @@ from torch import nn
 from equipoise.read import codec
 from equipoise.read.files import content
 from equipoise.read.writing import write_text
-from equipoise.types.arrays import InputError
+from equipoise.types import InputError
 from equipoise.uq.training.corruptions import (
     Severity,
     assigned,
@@ -89,7 +89,7 @@ def augmented(images: torch.Tensor, shift: int, *, flip: bool) -> torch.Tensor:
     return moved.permute(0, 3, 1, 2)
 
 
-@dataclass(slots=True)
+@dataclass
 class Course:
     """How far a training is, and the best of it."""
 
@@ -100,7 +100,7 @@ class Course:
     state: dict[str, torch.Tensor] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Trainer:
     """Trains the model of a method.
 

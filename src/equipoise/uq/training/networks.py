@@ -25,7 +25,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from equipoise.types.arrays import InputError, nearest
+from equipoise.types import InputError, nearest
 from equipoise.uq.training.data import ImageShape
 
 
@@ -142,7 +142,7 @@ class _Transformer(nn.Module):
         return self.norm(self.blocks(x))[:, 0]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ResNet:
     """A residual network; the default is ResNet-18."""
 
@@ -182,7 +182,7 @@ class ResNet:
         return Network(body, width * 8, shape)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ViT:
     """A vision transformer; the default is ViT-tiny with patches of 8 pixels."""
 
@@ -211,7 +211,7 @@ class ViT:
         return Network(_Transformer(self, shape), self.dim, shape, transformer=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Timm:
     """A network of timm by its name; methods that change attention need our own ViT."""
 

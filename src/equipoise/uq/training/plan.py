@@ -27,14 +27,15 @@ from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hint
 from equipoise.read import codec
 from equipoise.read.files import content, read_json
 from equipoise.read.writing import write_text
-from equipoise.types.arrays import (
+from equipoise.types import (
     InputError,
+    Names,
     choice,
+    count,
     nearest,
     require_number,
     require_whole,
 )
-from equipoise.types.numbers import count
 from equipoise.uq.training.data import ImageData, Recipe, read_images
 from equipoise.uq.training.methods import METHODS, method_of, quick
 from equipoise.uq.training.methods.method import Method
@@ -49,7 +50,7 @@ _FORM = "METHOD.FIELD=VALUE"
 _DEMO = Recipe(lr=3e-3, weight_decay=0.01, epochs=8, patience=3, batch=64, shift=2)
 
 
-def default_architectures(source: str) -> tuple[str, ...]:
+def default_architectures(source: str) -> Names:
     """The two networks of a grid; tiny ones for the demo."""
     return ("resnet_demo", "vit_demo") if source == "demo" else ("resnet18", "vit_tiny")
 
@@ -137,7 +138,7 @@ class Cell(NamedTuple):
         return f"{self.method}.{self.architecture.replace(':', '_')}.{self.seed}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Setup:
     """What all cells of a folder have in common.
 
@@ -219,12 +220,12 @@ class Setup:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Plan:
     """The cells that are wanted."""
 
-    methods: tuple[str, ...] = tuple(METHODS)
-    architectures: tuple[str, ...] = ("resnet18", "vit_tiny")
+    methods: Names = tuple(METHODS)
+    architectures: Names = ("resnet18", "vit_tiny")
     seeds: tuple[int, ...] = (0, 1, 2)
 
     def __post_init__(self) -> None:
@@ -272,7 +273,7 @@ class Plan:
                         method_of(cell.method).build(partial(bare.network, data.shape), 1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Machine:
     """Where and how long a grid runs.
 

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from equipoise.types.arrays import Floats, InputError
+from equipoise.types import Floats, InputError
 from equipoise.uq.training.data import ImageData, Recipe
 
 _STREAM = 2**62  # seeds are whole numbers below this

@@ -9,7 +9,7 @@ Examples
 
 from dataclasses import fields, replace
 
-from equipoise.types.arrays import InputError, nearest
+from equipoise.types import InputError, nearest
 from equipoise.uq.training.methods.attention import GumbelAttention, MaskedAttention
 from equipoise.uq.training.methods.heads import (
     BetaEdl,

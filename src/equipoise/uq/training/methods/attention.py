@@ -81,7 +81,7 @@ class RandomAttention(nn.Module):
         return self.plain.join(weights.to(value.dtype) @ value)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class GumbelAttention(Method):
     """Random attention weights."""
 
@@ -137,7 +137,7 @@ class HeadMasks(nn.Module):
         return self.plain.join(heads * keep[..., None, None])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class MaskedAttention(Method):
     """Random masks over the heads of attention."""
 

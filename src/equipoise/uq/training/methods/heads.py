@@ -71,7 +71,7 @@ from equipoise.uq.training.resident import Batch, DeviceData
 APART = 1000  # between the seeds of the members of an ensemble
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class DeepEnsemble(Method):
     """Independent baselines."""
 
@@ -108,7 +108,7 @@ class DeepEnsemble(Method):
         return Forecast(logits=torch.stack([data.apply(member, images) for member in model]))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ShallowEnsemble(Method):
     """Several heads on one network."""
 
@@ -160,7 +160,7 @@ def beta_kl(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     return (a - 1) * torch.digamma(a) + (b - 1) * torch.digamma(b) - pull - log_b
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class BetaEdl(Method):
     """A Beta distribution per label."""
 
@@ -211,7 +211,7 @@ class BetaEdl(Method):
         return Forecast(alpha=a, beta=b)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class LossPrediction(Method):
     """A side head that predicts the loss."""
 
@@ -260,7 +260,7 @@ class LossPrediction(Method):
         return Forecast(logits=logits[None], score=self.score(judged))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class CorrectnessPrediction(LossPrediction):
     """A side head that predicts correctness."""
 

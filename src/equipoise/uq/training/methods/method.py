@@ -100,7 +100,7 @@ def in_float32(head: nn.Module, features: torch.Tensor) -> torch.Tensor:
         return head(features.float())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Method:
     """The baseline, a linear head, which every method changes where it differs."""
 

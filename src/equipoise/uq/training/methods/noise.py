@@ -43,7 +43,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from equipoise.types.arrays import InputError
+from equipoise.types import InputError
 from equipoise.uq.training.methods.method import (
     MEMBERS,
     Classifier,
@@ -93,7 +93,7 @@ def with_dropout(network: Network, p: float, *, filterwise: bool) -> Network:
     return network
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class McDropout(Method):
     """Dropout after every activation, also in prediction."""
 
@@ -109,7 +109,7 @@ class McDropout(Method):
         return Classifier(network, classes)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class HetNn(McDropout):
     """Noise of the logits, predicted per image and label."""
 
@@ -170,7 +170,7 @@ class HetXlModel(nn.Module):
             return mean / self.temperature, factors / self.temperature
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class HetXl(Method):
     """Heteroscedastic noise in the feature."""
 

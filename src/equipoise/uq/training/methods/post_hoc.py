@@ -50,7 +50,7 @@ from torch import nn
 from torch.nn import functional
 from torch.nn.utils import parametrize
 
-from equipoise.types.arrays import InputError
+from equipoise.types import InputError
 from equipoise.uq.training.methods.method import (
     MEMBERS,
     Classifier,
@@ -96,7 +96,7 @@ def fit_temperature(
     return log_t.detach().clamp(-_LIMIT, _LIMIT).exp()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class TemperatureScaling(Method):
     """The baseline with calibrated logits."""
 
@@ -264,7 +264,7 @@ class DduModel(Classifier):
         return both.masked_fill(self.counts[:, None] == 0, -math.inf).logsumexp(0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Ddu(Method):
     """The density of the feature as epistemic uncertainty."""
 
@@ -365,7 +365,7 @@ def _renew_batch_norm(model: nn.Module, images: torch.Tensor, data: DeviceData) 
         norm.eval()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Swag(Method):
     """A Gaussian over weights, from the path of further training."""
 
