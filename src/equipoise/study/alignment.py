@@ -8,8 +8,8 @@ a class more, the refusal says which, and whether it looks like a slip: a class 
 next to the others.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -102,6 +102,12 @@ class Aligned:
                 "give probabilities, or choose metrics of order such as auroc",
             )
         return np.stack([1 - scores, scores], axis=1)
+
+    def of_models(self, names: Iterable[str]) -> "Aligned":
+        """Some of the models."""
+        scores = {name: self.scores[name] for name in names}
+        decided = {name: self.decided[name] for name in scores if name in self.decided}
+        return replace(self, scores=scores, decided=decided)
 
     def _where(self, model: str, item: int) -> str:
         task = f" for {self.question.task!r}" if self.question.task else ""
@@ -216,14 +222,31 @@ def _align_task(
 def _task_with_decisions(question: TaskTruth, answers: Mapping[str, Predictions]) -> Aligned:
     """Scores, and decisions of those that have a threshold."""
     scores = {model: _scores(question, answer) for model, answer in answers.items()}
-    decided = {}
+    return Aligned(question, scores, _decisions(question, scores, answers))
+
+
+def decided_anew(
+    tasks: Iterable[Aligned], predictions: Iterable[Predictions]
+) -> Iterator[Aligned]:
+    """The same scores with decisions by the thresholds that the models have now."""
+    by_task = _by_task(predictions)
+    for task in tasks:
+        decided = _decisions(task.question, task.scores, by_task[task.question.task])
+        yield replace(task, decided=decided)
+
+
+def _decisions(
+    question: TaskTruth, scores: Mapping[str, Floats], answers: Mapping[str, Predictions]
+) -> dict[str, Floats]:
+    """Decisions of the models that have a threshold."""
+    decided = dict[str, Floats]()
     for model, answer in answers.items():
         if answer.threshold is None:
             continue
         require_yes_no(answer, question)
         rows = positions(question.items, answer.items, where=f"{answer.where}, items")
         decided[model] = (scores[model] >= answer.threshold[rows]).astype(np.float64)
-    return Aligned(question, scores, decided)
+    return decided
 
 
 def require_yes_no(model: Predictions, question: TaskTruth) -> None:

@@ -21,7 +21,7 @@ import numpy as np
 from equipoise.inference.resampling import Resampling, resample, usual_replicates
 from equipoise.metrics import Metric
 from equipoise.read.options import SHARED, check_shared
-from equipoise.study.alignment import Aligned, align
+from equipoise.study.alignment import Aligned, align, decided_anew
 from equipoise.study.arguments import (
     Truths,
     as_metrics,
@@ -471,12 +471,23 @@ class Study:
         same = CACHED - {"evaluation", "_alignment"}
         return self._view(same, predictions=tuple(predictions), **fields)
 
+    def with_cuts(self, predictions: Iterable[Predictions], **fields: Any) -> "Study":
+        """The same scores cut at other thresholds; other fields may change with them."""
+        view = self._view(CACHED - {"evaluation"}, predictions=tuple(predictions), **fields)
+        if "_alignment" in view.__dict__:
+            tasks, notices = view._alignment
+            view.__dict__["_alignment"] = tuple(decided_anew(tasks, view.predictions)), notices
+        return view
+
     def of_models(self, names: Sequence[str]) -> "Study":
         """Some of the models, in their order, with the scores that they have."""
         models = [model for name in names for model in self.predictions if model.model == name]
         view = self.with_competitors(models)
         if "evaluation" in self.__dict__:
             view.__dict__["evaluation"] = self.evaluation.subset(names)
+        if "_alignment" in self.__dict__:
+            tasks = tuple(task.of_models(names) for task in self.aligned)
+            view.__dict__["_alignment"] = tasks, self.dropped
         return view
 
     def of_task(self, task: str) -> "Study":

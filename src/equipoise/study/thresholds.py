@@ -436,7 +436,7 @@ def with_thresholds(study: "Study", thresholds: Thresholds | None = None) -> "St
     folds, notices = _folds(rules.tuning, study.parts)
     predictions, used = _apply_thresholds(study, thresholds, folds)
     others = [note for note in study.notices if note.code not in FROM_ROWS]
-    cut = study.with_competitors(
+    cut = study.with_cuts(
         predictions,
         used=tuple(used),
         notices=(*others, *notices, *_threshold_notices(used)),

@@ -421,6 +421,14 @@ class TaskTruth:
             times=None if self.times is None else self.times.subset(keep),
         )
 
+    def of_votes(self, votes: Votes) -> "TaskTruth":
+        """By some of its votes alone, on the items that still have any."""
+        assert self.votes is not None
+        left = self.subset(np.isin(self.votes.items, votes.items))
+        codes = range(len(self.classes)) if len(self.classes) > 1 else [1]
+        shares = np.stack([votes.shares(code) for code in codes])
+        return replace(left, shares=shares, votes=votes, times=None)
+
 
 def task_truths(truth: Annotations | Plausibilities) -> list[TaskTruth]:
     """The truth of every task."""

@@ -18,7 +18,7 @@ a derivative contributes blocks of units that are left out; contrasts of such a 
 other items and these votes.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -52,6 +52,7 @@ from equipoise.types import (
     Names,
     Option,
     Plausibilities,
+    gold_rows,
     hint,
 )
 
@@ -175,7 +176,9 @@ class Contest:
             whole = replace(whole, task=task, tasks=tuple(whole.tasks[code] for code in codes))
         left = replace(self, annotations=replace(whole, notices=()))
         if not self.modelled:
-            return left._with_questions(task_truths(left.votes), self._places_of_votes)
+            if gold_rows(self.votes).any():  # items that lose their standard have votes again
+                return left._with_questions(task_truths(left.votes), self._places_of_votes)
+            return replace(left, tasks=_tasks_with_items(_tasks_of_votes(self.tasks, keep)))
         if not np.isin(self.cell[~keep], self.cell[keep]).any():
             return left._on_items_of_votes()
         if self.fit is None:
@@ -279,12 +282,23 @@ def _places(names: Sequence[str], among: Sequence[str]) -> Ints:
     return np.array([place.get(name, -1) for name in names], dtype=np.int64)
 
 
-def _tasks_with_items(tasks: Sequence[Aligned]) -> tuple[Aligned, ...]:
+def _tasks_with_items(tasks: Iterable[Aligned]) -> tuple[Aligned, ...]:
     """The tasks that have items, of which there must be one."""
     left = tuple(task for task in tasks if len(task.question.items))
     if not left:
         raise InputError("variants", "no items", "at least one", "choose another variant")
     return left
+
+
+def _tasks_of_votes(tasks: Iterable[Aligned], keep: Bools) -> Iterator[Aligned]:
+    """Every task by some votes of the annotations alone."""
+    for task in tasks:
+        votes = task.question.votes
+        assert votes is not None
+        chosen = votes.of(keep[votes.row])
+        rows = np.searchsorted(votes.items, chosen.items)
+        question = task.question.of_votes(chosen)
+        yield replace(_rows_of(task, rows, scores_only=True), question=question)
 
 
 def _rows_of(task: Aligned, rows: Ints, *, scores_only: bool = False) -> Aligned:

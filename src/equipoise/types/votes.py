@@ -33,6 +33,8 @@ class Votes:
         Who voted, shape (votes,); -1 for gold, 0 for all when votes are anonymous.
     weight
         What a vote counts, shape (votes,).
+    row
+        The row of the annotations that says it, or the first of several, shape (votes,).
     vote, label, share
         Entries: vote number, class code and share of the vote; one entry per vote except
         for tied first choices. Ratings have label 1 and their value as share.
@@ -42,6 +44,7 @@ class Votes:
     start: Ints
     annotator: Ints
     weight: Floats
+    row: Ints
     vote: Ints
     label: Ints
     share: Floats
@@ -66,17 +69,21 @@ class Votes:
 
     def subset(self, rows: Ints) -> "Votes":
         """Only the votes of some items, given as positions in `items`."""
-        size = self.sizes
-        keep = np.zeros(len(size), dtype=bool)
+        keep = np.zeros(len(self.items), dtype=bool)
         keep[rows] = True
-        vote = np.repeat(keep, size)
+        return self.of(np.repeat(keep, self.sizes))
+
+    def of(self, vote: Bools) -> "Votes":
+        """Only some votes, shape (votes,), and the items that still have any."""
+        sizes = np.add.reduceat(vote, self.start[:-1], dtype=np.intp)
         entry = vote[self.vote]
         place = np.cumsum(vote) - 1
         return Votes(
-            items=self.items[keep],
-            start=np.concatenate(([0], np.cumsum(size[keep]))),
+            items=self.items[sizes > 0],
+            start=np.concatenate(([0], np.cumsum(sizes[sizes > 0]))),
             annotator=self.annotator[vote],
             weight=self.weight[vote],
+            row=self.row[vote],
             vote=place[self.vote[entry]],
             label=self.label[entry],
             share=self.share[entry],
@@ -137,6 +144,7 @@ def collect_votes(annotations: Annotations, task: str = "", *, apart: bool = Tru
         start=np.concatenate(([0], np.cumsum(sizes[items]))),
         annotator=who[order],
         weight=weight[order],
+        row=rows[first[order]],
         vote=vote[entry],
         label=label[entry],
         share=share[entry],
