@@ -1,5 +1,9 @@
 """Public names: what a package lists is there, and nothing else shows."""
 
+from importlib import import_module
+
+import pytest
+
 import equipoise
 from equipoise import inference
 
@@ -31,3 +35,10 @@ def test_the_package_shows_its_functions_types_and_rooms_alone():
 def test_inference_lists_exactly_what_it_offers():
     assert set(inference.__all__) == INFERENCE == set(dir(inference))
     assert all(hasattr(inference, name) for name in inference.__all__)
+
+
+@pytest.mark.parametrize("room", ["clean", "inference", "metrics", "truth", "uq"])
+def test_a_room_shows_what_it_lists_and_nothing_else(room):
+    module = import_module(f"equipoise.{room}")
+    assert dir(module) == sorted(module.__all__)
+    assert all(getattr(module, name) is not None for name in module.__all__)

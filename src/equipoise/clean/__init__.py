@@ -62,5 +62,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """List the lazy names too."""
-    return sorted({*globals(), *_LATER})
+    """The public names alone."""
+    return sorted(__all__)

@@ -103,3 +103,8 @@ __all__ = [
     "remarks",
     "suitable",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names alone."""
+    return sorted(__all__)
