@@ -505,7 +505,7 @@ def _default(truth: Annotations | Plausibilities) -> tuple[str, str]:
                 "items x posterior, because the truth comes as draws of a model.",
             )
         return "items", "items, because the truth is a single distribution per item."
-    if truth.is_gold is None or not truth.is_gold.any():
+    if not truth.gold.any():
         return _default_of_votes(truth)
     if _all_items_gold(truth):
         return "items", "items, because every item has adjudicated gold, which is the truth."
@@ -515,7 +515,7 @@ def _default(truth: Annotations | Plausibilities) -> tuple[str, str]:
 
 def _all_items_gold(truth: Annotations) -> bool:
     """Whether gold settles every item."""
-    return truth.is_gold is not None and not counted_votes(truth).any()
+    return bool(truth.gold.any()) and not counted_votes(truth).any()
 
 
 def _default_of_votes(truth: Annotations) -> tuple[str, str]:
@@ -546,8 +546,7 @@ def _votes_per_item(truth: Annotations) -> float:
     votes = len(truth) if truth.count is None else int(truth.count.sum())
     if truth.reading is not None:
         votes = len(np.unique(truth.reading))
-    task = np.zeros(len(truth), dtype=np.int64) if truth.task is None else truth.task
-    return votes / len(distinct(task.astype(np.int64) * len(truth.items) + truth.item)[0])
+    return votes / len(distinct(truth.cells)[0])
 
 
 def _voters_or_refuse(truth: Annotations, kind: str, *, all_gold: bool) -> Ints | None:
@@ -560,7 +559,7 @@ def _voters_or_refuse(truth: Annotations, kind: str, *, all_gold: bool) -> Ints 
             "votes that count",
             hint("choose items instead, or score against the votes: {}", VOTES),
         )
-    if truth.is_gold is not None and truth.is_gold.any() and not all_gold:
+    if truth.gold.any() and not all_gold:
         truth = truth.rows(counted_votes(truth))
     voters = (
         np.empty(0, int)

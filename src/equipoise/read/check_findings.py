@@ -33,6 +33,8 @@ from equipoise.types import (
     number,
     percent,
     row_weights,
+    rows_of,
+    vote_counts,
     worded,
 )
 
@@ -104,24 +106,11 @@ def _files(check: CheckedFiles) -> Finding:
         ),
         rows=rows,
     )
-    raw = [
-        {"file": file.name, **dict(zip(file.columns, row, strict=True))}
-        for file in check.files
-        for row in file.preview
-    ]
-    names = list(dict.fromkeys(name for row in raw for name in row))
-    lines = [{name: row.get(name, "") for name in names} for row in raw]
-    first = Table(
-        name="first_lines",
-        caption="The first rows of each file",
-        columns=tuple(Column(name, name) for name in names),
-        rows=lines,
-    )
     return Finding(
         key="files",
         title="How were the files read?",
         sentence=f"{capital(sides_read)}.",
-        tables=(table, first) if raw else (table,),
+        tables=(table,),
     )
 
 
@@ -129,14 +118,10 @@ def _votes(table: Annotations) -> Finding:
     """Who said what, by task."""
     rows = [_task_row(table, task) for task in table.tasks]
     votes = count(int(_counts(table).sum()), "vote")
-    named = table.annotators is not None
-    parts = [
-        count(len(table.items), "item"),
-        *([count(len(table.annotators), "annotator")] if table.annotators is not None else []),
-        *([count(len(table.tasks), "task")] if len(table.tasks) > 1 else []),
-        *([count(len(table.groups), "group")] if table.groups is not None else []),
-        votes if named else f"{votes} without names",
-    ]
+    sizes = {"item": table.items, "annotator": table.annotators, "group": table.groups}
+    sizes |= {"task": table.tasks} if len(table.tasks) > 1 else {}
+    parts = [count(len(names), noun) for noun, names in sizes.items() if names is not None]
+    parts.append(votes if table.annotators is not None else f"{votes} without names")
     return Finding(
         key="annotations",
         title="Who said what?",
@@ -180,15 +165,13 @@ def _counts(table: Annotations) -> Ints:
         first = np.zeros(len(table), dtype=np.int64)
         first[np.unique(table.reading, return_index=True)[1]] = 1
         return first
-    return np.ones(len(table), dtype=np.int64) if table.count is None else table.count
+    return vote_counts(table).astype(np.int64)
 
 
 def _task_row(table: Annotations, task: str) -> Row:
-    here = table.in_task(task)
-    gold = np.zeros(len(table), dtype=bool) if table.is_gold is None else table.is_gold
-    use = here & ~gold
-    item, votes = table.item[use], _counts(table)[use]
-    seen, place = np.unique(item, return_inverse=True)
+    here, use = table.in_task(task), table.opinions(task)
+    votes = _counts(table)[use]
+    seen, place = np.unique(table.item[use], return_inverse=True)
     votes_per_item: Floats = np.bincount(place, votes, len(seen)).astype(np.float64)
     row: dict[str, str | float | int | None] = {
         "task": task,
@@ -200,7 +183,7 @@ def _task_row(table: Annotations, task: str) -> Row:
         "tied": "",
         "repeats": "",
         "missing": "",
-        "gold": len(np.unique(table.item[here & gold])),
+        "gold": len(np.unique(table.item[here & table.gold])),
     }
     if len(seen):
         row |= _agreement(table, use, votes_per_item)
@@ -227,17 +210,12 @@ def _agreement(
     key = table.item[first].astype(np.int64) * size + table.label[first]
     cells, place = np.unique(key, return_inverse=True)
     mass = np.bincount(place, row_weights(table, np.flatnonzero(first)), len(cells))
-    items, start = np.unique(cells // size, return_index=True)
+    start = np.unique(cells // size, return_index=True)[1]
     top = np.maximum.reduceat(mass, start)
     whole = np.add.reduceat(mass, start)
     level = np.isclose(mass, np.repeat(top, np.diff([*start, len(cells)])), rtol=1e-12)
     several = np.add.reduceat(level.astype(np.int64), start) > 1
-    many = (
-        votes_per_item > 1
-        if len(votes_per_item) == len(items)
-        else np.ones(len(items), dtype=bool)
-    )
-    alone = np.isclose(top, whole, rtol=1e-12)[many]
+    alone = np.isclose(top, whole, rtol=1e-12)[votes_per_item > 1]
     return {
         "unanimous": float(alone.mean()) if len(alone) else None,
         "tied": int(several.sum()),
@@ -266,17 +244,13 @@ def _class_table(table: Annotations) -> tuple[Table, ...]:
     rows: list[Row] = []
     for task in table.tasks:
         here = table.in_task(task)
-        votes = np.ones(len(table)) if table.count is None else table.count
-        votes_per_class = np.bincount(table.label[here], votes[here], len(table.classes))
-        rows += [
-            {
-                "task": task,
-                "class": name,
-                "votes": int(size),
-                "share": size / votes_per_class.sum(),
-            }
-            for name, size in zip(table.classes, votes_per_class, strict=True)
-        ]
+        votes = vote_counts(table, here)
+        votes_per_class = np.bincount(table.label[here], votes, len(table.classes))
+        rows += rows_of(
+            {"task": task},
+            {"class": table.classes},
+            {"votes": votes_per_class.astype(int), "share": votes_per_class / votes.sum()},
+        )
     shown = (
         *columns("text", "task", "class"),
         *columns("count", "votes"),
@@ -291,10 +265,8 @@ def _annotator_table(table: Annotations) -> tuple[Table, ...]:
     votes = np.bincount(table.annotator, _counts(table), len(table.annotators))
     pairs = np.unique(table.annotator.astype(np.int64) * len(table.items) + table.item)
     items = np.bincount(pairs // len(table.items), minlength=len(table.annotators))
-    rows: list[Row] = [
-        {"annotator": name, "items": int(seen), "votes": int(cast)}
-        for name, seen, cast in zip(table.annotators, items, votes, strict=True)
-    ]
+    sizes = {"items": items, "votes": votes.astype(int)}
+    rows = rows_of({}, {"annotator": table.annotators}, sizes)
     shown = (Column("annotator", "annotator"), *columns("count", "items", "votes"))
     return (Table(name="annotators", caption="Votes by annotator", columns=shown, rows=rows),)
 
@@ -374,23 +346,18 @@ def _twins(check: CheckedFiles) -> Finding:
         "same scores from every model: they may be one item."
         for names in _same_items(check.predictions, table)
     ]
-    most = 8
-    more = [f"... and {len(twins) - most} more."] if len(twins) > most else []
+    table_of_twins = Table(
+        name="twins",
+        caption="Whatever is there twice",
+        columns=columns("text", "what"),
+        rows=[{"what": twin} for twin in twins],
+    )
     return Finding(
         key="twins",
         title="Is anything there twice?",
         sentence="" if twins else "No annotator, model or item looks like a copy of another.",
-        more=(*(f"- {twin}" for twin in twins[:most]), *more),
-        tables=(
-            Table(
-                name="twins",
-                caption="Whatever is there twice",
-                columns=(Column("what", "what"),),
-                rows=[{"what": twin} for twin in twins],
-                brief=(),
-            ),
-        ) if twins else (),
-    )  # fmt: skip
+        tables=(table_of_twins,) if twins else (),
+    )
 
 
 def _same_annotators(table: Annotations) -> Iterator[tuple[str, str, int]]:
@@ -399,13 +366,10 @@ def _same_annotators(table: Annotations) -> Iterator[tuple[str, str, int]]:
     what = table.label if table.value is None else table.value
     if table.annotator is None or what is None or not 1 < len(people) <= _MOST_PEOPLE:
         return
-    use = np.ones(len(table), dtype=bool) if table.is_gold is None else ~table.is_gold
-    if table.rank is not None:
-        use &= table.rank == 0
-    task = np.zeros(len(table), dtype=np.int64) if table.task is None else table.task
-    cell = task.astype(np.int64) * len(table.items) + table.item
+    use = ~table.gold if table.rank is None else ~table.gold & (table.rank == 0)
+    cells = table.cells
     votes = [
-        _votes_of(cell, what, use & (table.annotator == who)) for who in range(len(people))
+        _votes_of(cells, what, use & (table.annotator == who)) for who in range(len(people))
     ]
     for a, b in combinations(range(len(people)), 2):
         both, mine, other = np.intersect1d(votes[a][0], votes[b][0], return_indices=True)
@@ -542,7 +506,7 @@ def _vote_row(table: Annotations, row: int) -> Row:
         "item": table.items[table.item[row]],
         "who": who,
         "says": says,
-        "as": "gold" if table.is_gold is not None and table.is_gold[row] else "vote",
+        "as": "gold" if table.gold[row] else "vote",
     }
 
 

@@ -32,7 +32,7 @@ from equipoise.read.files import (
 )
 from equipoise.read.headers import side_of
 from equipoise.read.options import ScoreFormat, VoteFormat
-from equipoise.read.tables import code_names, numbers_or_none
+from equipoise.read.tables import numbers_or_none
 from equipoise.types import Annotations, InputError, Names, Notice, Notices, Predictions, listed
 
 if TYPE_CHECKING:
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 TABULAR = (*delimited.ENDINGS, *parquet.ENDINGS)
 STUDY, JSON_TEXT, ARRAY, TABLE = "study", "JSON", "array", "table"
 OF_STUDY = "its first line says so"
-_SHOWN = 3  # rows of a preview
 _OF_SCORES = {"layout": "prediction_layout", "columns": "prediction_columns"}
 
 
@@ -102,16 +101,6 @@ class Source:
     def columns(self) -> Names:
         """Names of the columns of a table; none for anything else."""
         return tuple(self.held.columns) if self.form == TABLE else ()
-
-    @property
-    def preview(self) -> tuple[Names, ...]:
-        """The first rows as they stand in the file."""
-        cells = []
-        for column in self.columns:
-            coded = code_names(self.held, column)
-            names = (*coded.names, "")
-            cells.append([names[code] for code in coded.codes[:_SHOWN]])
-        return tuple(zip(*cells, strict=True))
 
     @property
     def rows(self) -> int:

@@ -32,7 +32,7 @@ import numpy as np
 
 from equipoise.study.alignment import Aligned
 from equipoise.study.study import Study
-from equipoise.types import Annotations, Bools, Floats, Ints, Notice, Option, gold_rows, notice
+from equipoise.types import Annotations, Bools, Floats, Ints, Notice, Option, notice
 
 PERMUTATIONS = 999
 SEED = 20241101
@@ -107,7 +107,7 @@ def inside_less_between(together: Floats, shared: Floats, group: Ints) -> float:
 def _of_annotators(votes: Annotations, codes: Ints) -> Iterator[float]:
     """Yield p of every attribute of annotators, codes (columns, annotators)."""
     assert votes.annotator is not None and votes.label is not None
-    rows = np.flatnonzero(~gold_rows(votes))
+    rows = np.flatnonzero(~votes.gold)
     load = np.bincount(votes.annotator[rows], minlength=codes.shape[1])
     busiest = np.argsort(-load, kind="stable")[:MOST_ANNOTATORS]
     people = np.sort(busiest[load[busiest] > 0])
@@ -122,8 +122,7 @@ def _vote_products(votes: Annotations, rows: Ints, people: Ints) -> tuple[Floats
     from scipy.sparse import csr_matrix
 
     assert votes.annotator is not None and votes.label is not None
-    task = 0 if votes.task is None else votes.task[rows].astype(np.int64)
-    cell = np.unique(votes.item[rows] + task * len(votes.items), return_inverse=True)[1]
+    cell = np.unique(votes.cells[rows], return_inverse=True)[1]
     who, label = np.searchsorted(people, votes.annotator[rows]), votes.label[rows]
     shape = (1 + int(cell.max(initial=-1)), len(people))
     number = np.bincount(cell, minlength=shape[0])

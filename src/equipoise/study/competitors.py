@@ -61,7 +61,6 @@ from equipoise.types import (
     collect_votes,
     count,
     decide,
-    gold_rows,
     notice,
     short_repr,
 )
@@ -363,7 +362,7 @@ def people_who_voted(annotations: Annotations) -> Ints:
             "ask a yes/no question of them",
         )
     assert annotations.annotator is not None
-    return np.unique(annotations.annotator[~gold_rows(annotations)])
+    return np.unique(annotations.annotator[~annotations.gold])
 
 
 def _refusal(got: str) -> InputError:
@@ -459,7 +458,7 @@ def by_gold(annotations: Annotations, question: TaskTruth, codes: Ints) -> Readi
     """Readings against the reference standard, on items with gold."""
     assert question.votes is not None
     gold = question.votes.gold
-    opinions = annotations.rows(~gold_rows(annotations))
+    opinions = annotations.rows(~annotations.gold)
     if not gold.any() or not opinions.in_task(question.task).any():
         return None
     votes = collect_votes(replace(opinions, is_gold=None), question.task)

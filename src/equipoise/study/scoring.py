@@ -45,7 +45,6 @@ from equipoise.types import (
     added_votes,
     duplicate_models,
     duplicate_notices,
-    gold_rows,
     hint,
     is_panel,
     listed,
@@ -188,7 +187,7 @@ def _truth_notices(study: "Study") -> list[Notice]:
 
 def _arms_notices(truth: Annotations) -> list[Notice]:
     """That votes with aid are truth, where nobody said what is."""
-    if truth.arms is None or gold_rows(truth).any():
+    if truth.arms is None or truth.gold.any():
         return []
     text = (
         "Votes of the arms {arms:listed} count alike in the truth; readers who saw a model "

@@ -47,7 +47,6 @@ from equipoise.types import (
     Votes,
     choice,
     collect_votes,
-    gold_rows,
     hint,
     notice,
     require_number,
@@ -309,7 +308,7 @@ class Study:
     @cached_property
     def opinions(self) -> Annotations:
         """The votes without gold: what readers say, also where a standard is the truth."""
-        gold = gold_rows(self.voted)
+        gold = self.voted.gold
         if gold.all() or not gold.any():
             return self.voted
         return replace(self.voted.rows(~gold), is_gold=None)
@@ -510,10 +509,7 @@ class Study:
             raise InputError("votes", "none", "some", "choose others")
         votes = self.annotations.rows(keep)
         rated = np.bincount(votes.item, minlength=len(votes.items)) > 0
-        votes = votes.of_items(rated)
-        if votes.task is not None:
-            codes, task = np.unique(votes.task, return_inverse=True)
-            votes = replace(votes, task=task, tasks=tuple(votes.tasks[code] for code in codes))
+        votes = votes.of_items(rated).with_used_tasks()
         items = {task: _items_with_votes(votes, task) for task in votes.tasks}
         votes = replace(votes, notices=())
         return self._view(
@@ -531,7 +527,7 @@ class Study:
     def by_gold_alone(self) -> "Study":
         """Only the items with gold, in every task."""
         votes = self.annotations
-        gold, cell = gold_rows(votes), votes.item.astype(np.int64)
+        gold, cells = votes.gold, votes.cells
         if not gold.any():
             raise InputError(
                 f"settings, inference {MRMC}",
@@ -539,8 +535,7 @@ class Study:
                 "rows marked is_gold beside the votes of readers",
                 hint("add them, or choose {}", TWO_WAY),
             )
-        cell = cell if votes.task is None else cell + votes.task * len(votes.items)
-        keep = np.isin(cell, cell[gold])
+        keep = np.isin(cells, cells[gold])
         if keep.all():
             return self
         text = "{left:count} items without gold are left out."

@@ -498,10 +498,8 @@ def _response_times(annotations: Annotations, task: str, items: Ints) -> _Respon
         return None
     place = np.full(len(annotations.items), -1)
     place[items] = np.arange(len(items))
-    use = annotations.in_task(task) & (place[annotations.item] >= 0)
+    use = annotations.opinions(task) & (place[annotations.item] >= 0)
     use &= ~np.isnan(annotations.duration_ms)
-    if annotations.is_gold is not None:
-        use &= ~annotations.is_gold
     rows = np.flatnonzero(use)
     if annotations.reading is not None:
         rows = rows[np.unique(annotations.reading[rows], return_index=True)[1]]

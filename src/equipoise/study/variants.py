@@ -156,9 +156,7 @@ class Contest:
     @cached_property
     def cell(self) -> Ints:
         """Code of task and item of every vote, shape (votes,)."""
-        votes = self.votes
-        task = 0 if votes.task is None else votes.task.astype(np.int64)
-        return np.asarray(task * len(votes.items) + votes.item)
+        return self.votes.cells
 
     # ---- variants ----------------------------------------------------------------------------
 
@@ -170,10 +168,7 @@ class Contest:
         """
         if not keep.any():
             raise InputError("variants", "no votes", "some", "choose another variant")
-        whole = self.votes.rows(keep)
-        if whole.task is not None:
-            codes, task = np.unique(whole.task, return_inverse=True)
-            whole = replace(whole, task=task, tasks=tuple(whole.tasks[code] for code in codes))
+        whole = self.votes.rows(keep).with_used_tasks()
         left = replace(self, annotations=replace(whole, notices=()))
         if not self.modelled:
             if gold_rows(self.votes).any():  # items that lose their standard have votes again

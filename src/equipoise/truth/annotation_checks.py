@@ -22,7 +22,6 @@ from equipoise.types import (
     Votes,
     added_votes,
     collect_votes,
-    gold_rows,
     hint,
     listed,
     notice,
@@ -51,7 +50,7 @@ def cautions(
     """
     if annotations.kind == "interval":
         return _of_ratings(annotations, task)
-    rows = annotations.in_task(task) & ~gold_rows(annotations)
+    rows = annotations.opinions(task)
     classes = len(annotations.classes)
     if not rows.any():
         return [Notice("all_gold", "Every item is gold: there is nothing to infer.")]
@@ -193,7 +192,7 @@ def _odd_people(
 def vote_table(annotations: Annotations, task: str) -> Ints:
     """How often each annotator gave each answer, gold rows apart, (annotators, classes)."""
     assert annotations.annotator is not None and annotations.label is not None
-    rows = annotations.in_task(task) & ~gold_rows(annotations)
+    rows = annotations.opinions(task)
     table = np.zeros((len(annotations.annotators or ()), len(annotations.classes)), np.int64)
     times = 1 if annotations.count is None else annotations.count[rows]
     np.add.at(table, (annotations.annotator[rows], annotations.label[rows]), times)

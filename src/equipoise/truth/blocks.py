@@ -27,7 +27,6 @@ from equipoise.types import (
     Notices,
     Plausibilities,
     check_gold,
-    gold_rows,
     hint,
     notice,
     row_weights,
@@ -222,7 +221,7 @@ def annotator_votes(annotations: Annotations, task: str, *, model: str) -> Annot
     rows = np.flatnonzero(annotations.in_task(task))
     if not len(rows):
         raise InputError(f"annotations, task {task!r}", "no votes", "at least one", "check it")
-    gold = gold_rows(annotations)[rows]
+    gold = annotations.gold[rows]
     if gold.any():
         check_gold(annotations, task)
     seen = np.bincount(annotations.item[rows]) > 0

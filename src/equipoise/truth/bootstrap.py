@@ -31,7 +31,6 @@ from equipoise.types import (
     Ints,
     Names,
     Plausibilities,
-    gold_rows,
     notice,
     require_drawn,
     require_whole,
@@ -60,7 +59,7 @@ def annotator_bootstrap(
     require_whole("annotator_bootstrap, seed", seed)
     people: Ints = np.zeros(0, dtype=np.intp)  # none where votes are anonymous
     if annotations.annotator is not None:
-        rows = annotations.in_task(task) & ~gold_rows(annotations)
+        rows = annotations.opinions(task)
         people = np.unique(annotations.annotator[rows])
     if len(people) < 2:
         raise InputError(
@@ -127,7 +126,7 @@ def _refit(
 def _panel(annotations: Annotations, chosen: Ints, task: str) -> Annotations:
     """Annotations of a drawn panel; gold rows stay, copies are people of their own."""
     assert annotations.annotator is not None and annotations.annotators is not None
-    rows, gold = annotations.in_task(task), gold_rows(annotations)
+    rows, gold = annotations.in_task(task), annotations.gold
     gold_places, votes = np.flatnonzero(gold & rows), np.flatnonzero(~gold & rows)
     votes = votes[np.argsort(annotations.annotator[votes], kind="stable")]
     ends = np.searchsorted(annotations.annotator[votes], [chosen, chosen + 1])

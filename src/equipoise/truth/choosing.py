@@ -39,7 +39,6 @@ from equipoise.types import (
     Plausibilities,
     choice,
     count,
-    gold_rows,
     hint,
     joined,
     notice,
@@ -69,7 +68,7 @@ def suitable(annotations: Annotations) -> Names:
     """
     several = len(annotations.annotators or ()) > 1
     fits = several and confusion_bytes(annotations) <= ROOM
-    gold = annotations.is_gold is not None and bool(annotations.is_gold.any())
+    gold = bool(annotations.gold.any())
     return tuple(
         model.name
         for model in sorted(MODELS.values(), key=lambda model: model.rank)
@@ -364,7 +363,7 @@ def held_out(
     if folds < 2:
         raise InputError("held-out votes", f"{folds} folds", "at least 2", "5 is the default")
     chosen = by_name(models)
-    rows, gold = annotations.in_task(task), gold_rows(annotations)
+    rows, gold = annotations.in_task(task), annotations.gold
     pair = annotations.annotator.astype(np.int64) * len(annotations.items) + annotations.item
     pairs, code = np.unique(pair, return_inverse=True)
     fold = np.random.default_rng(seed).permutation(len(pairs))[code] % folds
@@ -417,7 +416,7 @@ def _signed_ease(truth: Plausibilities, part: Annotations) -> Floats:
     assert truth.skills is not None and truth.difficulty is not None
     assert part.annotator is not None
     ability = np.abs(truth.skills.value)[part.annotator]
-    weight = np.where(gold_rows(part) | ~part.in_task(truth.task), 0.0, 1.0)
+    weight = np.where(part.gold | ~part.in_task(truth.task), 0.0, 1.0)
     for column in (part.weight, part.count):
         weight = weight if column is None else weight * column
     mean = max(float((ability * weight).sum() / max(weight.sum(), 1e-300)), 1e-12)

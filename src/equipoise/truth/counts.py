@@ -375,7 +375,7 @@ def _rank_entries(annotations: Annotations, task: str, *, share_ties: bool) -> E
     if annotations.rank is None or annotations.reading is None or annotations.label is None:
         return entries(annotations, task)
     rows = np.flatnonzero(annotations.in_task(task))
-    if annotations.is_gold is not None and annotations.is_gold[rows].any():
+    if annotations.gold[rows].any():
         raise InputError(
             "inverse rank",
             "gold rows among rankings",
@@ -450,7 +450,7 @@ def _gold_items(annotations: Annotations, votes: Entries, task: str) -> Bools:
     """Which items gold rows settle, shape (items,); they must name one class."""
     if annotations.is_gold is None:
         return np.zeros(len(votes.items), dtype=bool)
-    rows = annotations.in_task(task) & annotations.is_gold
+    rows = annotations.in_task(task) & annotations.gold
     names = {annotations.items[i] for i in np.unique(annotations.item[rows])}
     is_gold = np.array([item in names for item in votes.items], dtype=bool)
     several = is_gold & (np.diff(votes.start) > 1)

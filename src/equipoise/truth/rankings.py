@@ -104,7 +104,7 @@ def collect_readings(
 
 
 def _refuse(annotations: Annotations, rows: Ints) -> None:
-    gold = annotations.is_gold is not None and bool(annotations.is_gold[rows].any())
+    gold = bool(annotations.gold[rows].any())
     if annotations.label is None or gold:
         raise InputError(
             "plackett_luce",

@@ -237,7 +237,7 @@ def moments_of(annotations: Annotations, task: str) -> Moments:
             ),
         )
     rows = np.flatnonzero(annotations.in_task(task))
-    if annotations.is_gold is not None and annotations.is_gold[rows].any():
+    if annotations.gold[rows].any():
         raise InputError(
             "normal", "gold rows", "ratings only", "leave gold rows out: they settle an item"
         )

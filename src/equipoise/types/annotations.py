@@ -240,6 +240,21 @@ class Annotations:
             return np.ones(len(self), dtype=bool)
         return np.asarray(self.task == self.tasks.index(task))
 
+    @property
+    def gold(self) -> Bools:
+        """Which rows are gold and so nobody's opinion, shape (rows,)."""
+        return np.zeros(len(self), dtype=bool) if self.is_gold is None else self.is_gold
+
+    def opinions(self, task: str) -> Bools:
+        """Which rows are somebody's opinion in a task, shape (rows,)."""
+        return self.in_task(task) & ~self.gold
+
+    @property
+    def cells(self) -> Ints:
+        """Item and task of every row as one number, shape (rows,)."""
+        item = self.item.astype(np.int64)
+        return item if self.task is None else item + self.task * np.int64(len(self.items))
+
     def anonymous(self) -> "Annotations":
         """Forget who voted: the votes of an item become exchangeable.
 
@@ -341,11 +356,10 @@ class Annotations:
         if use not in GOLD and use in (self.annotators or ()):
             return self._with_reference(use)
         choice("annotations, gold", use, (*GOLD, *(self.annotators or ())))
-        gold = np.zeros(len(self), dtype=bool) if self.is_gold is None else self.is_gold
+        gold, cells = self.gold, self.cells
         if use == "truth" or (use == "ignore" and not gold.any()):
             return self
-        cell = self.item if self.task is None else self.task * len(self.items) + self.item
-        keep = ~gold if use == "ignore" else np.isin(cell, cell[gold])
+        keep = ~gold if use == "ignore" else np.isin(cells, cells[gold])
         if not keep.any():
             got = "nothing but gold rows" if use == "ignore" else "no gold rows"
             expected = "votes beside gold" if use == "ignore" else "items with gold"
@@ -353,10 +367,7 @@ class Annotations:
                 "let gold be the truth: {}", Option("gold", "truth", "with_gold('truth')")
             )
             raise InputError(f"annotations, gold {use}", got, expected, do)
-        left = self.rows(keep)
-        if left.task is not None:
-            codes, task = np.unique(left.task, return_inverse=True)
-            left = replace(left, task=task, tasks=tuple(self.tasks[code] for code in codes))
+        left = self.rows(keep).with_used_tasks()
         return replace(left, is_gold=None) if use == "ignore" else left
 
     def _with_reference(self, name: str) -> "Annotations":
@@ -373,7 +384,7 @@ class Annotations:
                     Option("gold"),
                 ),
             )
-        return replace(self, is_gold=gold if self.is_gold is None else gold | self.is_gold)
+        return replace(self, is_gold=gold | self.gold)
 
     @property
     def like_standards(self) -> Names:
@@ -389,8 +400,7 @@ class Annotations:
         """
         if self.annotators is None or self.annotator is None:
             return ()
-        opinion = np.ones(len(self), bool) if self.is_gold is None else ~self.is_gold
-        reading = np.bincount(self.annotator[opinion], minlength=len(self.annotators)) > 0
+        reading = np.bincount(self.annotator[~self.gold], minlength=len(self.annotators)) > 0
         names = []
         for name, reads in zip(self.annotators, reading, strict=True):
             letters = "".join(x if x.isalpha() else " " for x in name.casefold())
@@ -406,8 +416,7 @@ class Annotations:
         By timestamp where rows have one, else in the order of the rows; rows of one reading
         are one vote. A row of several identical votes is one place.
         """
-        task = np.zeros(len(self), dtype=np.int64) if self.task is None else self.task
-        item = task.astype(np.int64) * len(self.items) + self.item
+        item = self.cells
         time = np.zeros(len(self)) if self.timestamp is None else self.timestamp
         reading = np.arange(len(self)) if self.reading is None else self.reading
         first = np.unique(reading, return_index=True)[1]
@@ -439,9 +448,7 @@ class Annotations:
                 "a whole number of at least 1, and a row for every vote",
                 "give single votes in the order in which they were made",
             )
-        keep = self.vote_places < number
-        if self.is_gold is not None:
-            keep |= self.is_gold
+        keep = (self.vote_places < number) | self.gold
         text = (
             "Only the first {votes:count} votes on an item are used, by {order}: {left:count} "
             "rows are left out."
@@ -460,6 +467,13 @@ class Annotations:
             if name != "group" and getattr(self, name) is not None
         }
         return replace(self, **columns)
+
+    def with_used_tasks(self) -> "Annotations":
+        """The same without tasks about which nothing is said."""
+        if self.task is None:
+            return self
+        codes, task = np.unique(self.task, return_inverse=True)
+        return replace(self, task=task, tasks=tuple(self.tasks[code] for code in codes))
 
     def of_items(self, keep: Bools) -> "Annotations":
         """Only the items that are marked, shape (items,), and what was said of them.

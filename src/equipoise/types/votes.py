@@ -237,9 +237,7 @@ def added_votes(annotations: Annotations) -> list[Notice]:
         return []
     place, notices = annotations.vote_places, []
     for task in annotations.tasks:
-        rows = annotations.in_task(task)
-        if annotations.is_gold is not None:
-            rows = rows & ~annotations.is_gold
+        rows = annotations.opinions(task)
         if rows.any():
             of_task = annotations.item[rows], annotations.label[rows], place[rows]
             timed = annotations.timestamp is not None
@@ -315,12 +313,6 @@ def vote_counts(annotations: Annotations, rows: Ints | Bools | slice = slice(Non
     return annotations.count[rows].astype(np.float64)
 
 
-def gold_rows(annotations: Annotations) -> Bools:
-    """Which rows are gold and so nobody's opinion, shape (rows,)."""
-    none = np.zeros(len(annotations), dtype=bool)
-    return none if annotations.is_gold is None else annotations.is_gold
-
-
 def dense_blocks(annotations: Annotations, rows: np.ndarray) -> np.ndarray:
     """Number the blocks of each reading 0, 1, 2, ... whatever the ranks were."""
     assert annotations.rank is not None and annotations.reading is not None
@@ -351,9 +343,9 @@ def _opinions(annotations: Annotations, task: str) -> Bools:
     rows = annotations.in_task(task)
     if annotations.rank is not None:
         rows &= annotations.rank == 0
-    if annotations.is_gold is None or not (rows & annotations.is_gold).any():
+    gold = rows & annotations.gold
+    if not gold.any():
         return rows
-    gold = rows & annotations.is_gold
     _agree(annotations, gold)
     return np.asarray(rows & (gold | ~gold_items(annotations, task)[annotations.item]))
 
@@ -361,8 +353,7 @@ def _opinions(annotations: Annotations, task: str) -> Bools:
 def gold_items(annotations: Annotations, task: str = "") -> Bools:
     """Which items of one task gold settles, shape (items,)."""
     by_gold = np.zeros(len(annotations.items), dtype=bool)
-    if annotations.is_gold is not None:
-        by_gold[annotations.item[annotations.in_task(task) & annotations.is_gold]] = True
+    by_gold[annotations.item[annotations.in_task(task) & annotations.gold]] = True
     return by_gold
 
 
@@ -385,8 +376,7 @@ def counted_votes(annotations: Annotations) -> Bools:
 
 def check_gold(annotations: Annotations, task: str = "") -> None:
     """Refuse gold rows of one task that contradict each other."""
-    if annotations.is_gold is not None:
-        _agree(annotations, annotations.in_task(task) & annotations.is_gold)
+    _agree(annotations, annotations.in_task(task) & annotations.gold)
 
 
 def _agree(annotations: Annotations, gold: Bools) -> None:
@@ -453,6 +443,4 @@ def _who(annotations: Annotations, rows: Ints) -> Ints:
     who = np.zeros(len(rows), dtype=np.intp)
     if annotations.annotator is not None:
         who = annotations.annotator[rows].astype(np.intp)
-    if annotations.is_gold is not None:
-        who = np.where(annotations.is_gold[rows], -1, who)
-    return who
+    return np.where(annotations.gold[rows], -1, who)

@@ -55,7 +55,6 @@ from equipoise.types import (
     collect_votes,
     columns,
     count,
-    gold_rows,
     joined,
     number,
     percent,
@@ -174,8 +173,7 @@ def skilled_rows(
 
 
 def _raters(annotations: Annotations, task: str) -> list[dict[str, Cell]]:
-    gold = False if annotations.is_gold is None else annotations.is_gold
-    rows = np.flatnonzero(annotations.in_task(task) & ~np.asarray(gold))
+    rows = np.flatnonzero(annotations.opinions(task))
     assert annotations.annotator is not None and annotations.value is not None
     who, item = annotations.annotator[rows], annotations.item[rows]
     value = annotations.value[rows]
@@ -274,7 +272,7 @@ def confusions(annotations: Annotations) -> dict[str, dict[str, Floats]]:
             "labels of annotators with ids",
             "look at agreement instead: krippendorff_alpha does not ask who voted",
         )
-    opinions = annotations.rows(~gold_rows(annotations))
+    opinions = annotations.rows(~annotations.gold)
     tasks = [task for task in annotations.tasks if opinions.in_task(task).any()]
     ways = {"others": _confusions_with_others, "fitted": _fitted_confusions}
     return {name: {task: way(opinions, task) for task in tasks} for name, way in ways.items()}

@@ -83,7 +83,6 @@ from equipoise.types import (
     columns,
     count,
     exact_percent,
-    gold_rows,
     hint,
     notice,
     number,
@@ -126,7 +125,7 @@ def is_reader_study(study: Study) -> bool:
     votes = study.truth
     if not isinstance(votes, Annotations) or study.settings.inference == MRMC:
         return study.settings.inference == MRMC
-    return votes.arms is not None and bool(gold_rows(votes).any())
+    return votes.arms is not None and bool(votes.gold.any())
 
 
 @dataclass(frozen=True, eq=False)
@@ -352,7 +351,7 @@ def _tasks(study: Study, codes: Ints, order: Sequence[int]) -> list[_Task]:
     votes = _as_ratings(annotations) if rated else annotations
     for arm in order:
         if votes.arm is not None:
-            in_arm = votes.rows(gold_rows(votes) | (votes.arm == arm))
+            in_arm = votes.rows(votes.gold | (votes.arm == arm))
         laid += [
             by_gold(votes if votes.arm is None else in_arm, aligned.question, codes)
             for aligned in study.aligned
@@ -371,7 +370,7 @@ def _is_rated(study: Study) -> bool:
     votes = study.annotations
     if votes.kind != "binary" or study.metrics[0].name != RATED or votes.confidence is None:
         return False
-    return not bool(np.isnan(votes.confidence[~gold_rows(votes)]).any())
+    return not bool(np.isnan(votes.confidence[~votes.gold]).any())
 
 
 def _as_ratings(votes: Annotations) -> Annotations:

@@ -46,6 +46,7 @@ from equipoise.types import (
     percent,
     positions,
     rows_of,
+    vote_counts,
 )
 
 BINS = 20
@@ -386,15 +387,10 @@ def consensus_finding(annotations: Annotations, plausibilities: Plausibilities) 
 
 def _votes(annotations: Annotations, task: str, top: Ints) -> tuple[Ints, Ints]:
     """Votes on every item, and how many of them are for its class in `top`, (items,) all."""
-    rows = annotations.in_task(task)
-    if annotations.is_gold is not None:
-        rows = rows & ~annotations.is_gold
+    rows = annotations.opinions(task)
     if annotations.reading is not None:
         rows = rows & (np.diff(annotations.reading, prepend=-1) != 0)
-    item = annotations.item[rows]
-    weight = np.ones(len(item), dtype=np.int64)
-    if annotations.count is not None:
-        weight = annotations.count[rows].astype(np.int64)
+    item, weight = annotations.item[rows], vote_counts(annotations, rows)
     same = np.zeros(len(item), dtype=bool)
     if annotations.label is not None:
         same = annotations.label[rows] == top[item]
@@ -407,9 +403,9 @@ def _votes(annotations: Annotations, task: str, top: Ints) -> tuple[Ints, Ints]:
 
 def _gold(annotations: Annotations, task: str) -> dict[int, str]:
     """Known classes by item; empty without gold."""
-    if annotations.is_gold is None or annotations.label is None:
+    if annotations.label is None:
         return {}
-    rows = annotations.in_task(task) & annotations.is_gold
+    rows = annotations.in_task(task) & annotations.gold
     pairs = zip(annotations.item[rows].tolist(), annotations.label[rows].tolist(), strict=True)
     return {item: annotations.classes[label] for item, label in pairs}
 

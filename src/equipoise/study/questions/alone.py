@@ -19,7 +19,7 @@ from equipoise.inference.proportions import FEWEST_EVENTS
 from equipoise.study.questions.answers import Question, Variant, holm
 from equipoise.study.study import Study
 from equipoise.study.variants import Contest
-from equipoise.types import Annotations, Bools, Column, InputError, gold_rows
+from equipoise.types import Annotations, Bools, Column, InputError
 
 LEAST_VOTES = 30  # of an annotator who is asked alone
 MOST = 40  # annotators who are asked alone, those with most votes
@@ -34,7 +34,7 @@ def asked_alone(contest: Contest) -> Iterator[Variant]:
 
 def _voices(votes: Annotations) -> Iterator[tuple[str, Bools]]:
     """Groups of annotators, then annotators with enough votes: a name, and which votes."""
-    counting = ~gold_rows(votes)
+    counting = ~votes.gold
     if votes.annotators is None or votes.annotator is None or not counting.any():
         got, do = "no votes of annotators with ids", "leave this question out"
         raise InputError("alone", got, "votes of people with names", do)

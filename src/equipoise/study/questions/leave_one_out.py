@@ -16,14 +16,14 @@ import numpy as np
 
 from equipoise.study.questions.answers import Question, Variant
 from equipoise.study.variants import Contest
-from equipoise.types import Column, InputError, gold_rows
+from equipoise.types import Column, InputError
 
 MOST = 100  # annotators left out in turn
 
 
 def without_each_annotator(contest: Contest) -> Iterator[Variant]:
     """The contest without the votes of each annotator in turn."""
-    votes, counting = contest.votes, ~gold_rows(contest.votes)
+    votes, counting = contest.votes, ~contest.votes.gold
     if votes.annotators is None or votes.annotator is None:
         got, do = "anonymous votes", "look at components, which says what votes add"
         raise InputError("leave_one_out", got, "at least two annotators with ids", do)

@@ -23,7 +23,6 @@ from equipoise.types import (
     Finding,
     InputError,
     Option,
-    gold_rows,
     hint,
     notice,
     wrong_type,
@@ -76,7 +75,7 @@ def _votes_of(contest: Contest) -> dict[str, Cell]:
     questions = [task.question for task in contest.tasks]
     spread = [entropy(np.stack(every_class(one.shares))).mean() for one in questions]
     facts: dict[str, Cell] = {"entropy": float(np.mean(spread))}
-    votes = contest.votes.rows(~gold_rows(contest.votes))
+    votes = contest.votes.rows(~contest.votes.gold)
     if votes.rank is None and len(votes.item):
         plan = resample(votes, "items", replicates=1)
         alpha = [krippendorff_alpha(votes, task=one.task, plan=plan) for one in questions]

@@ -14,14 +14,14 @@ import numpy as np
 
 from equipoise.study.questions.answers import Question, Variant
 from equipoise.study.variants import Contest
-from equipoise.types import Column, gold_rows, vote_counts
+from equipoise.types import Column, vote_counts
 
 CUTOFFS = (1, 3, 5, 7, 10, 15)
 
 
 def items_with_votes(contest: Contest) -> Iterator[Variant]:
     """The contest on the items with at least k votes."""
-    votes, cell, gold = contest.votes, contest.cell, gold_rows(contest.votes)
+    votes, cell, gold = contest.votes, contest.cell, contest.votes.gold
     weight = vote_counts(votes)
     if votes.reading is not None:  # a ranking is one vote, however many rows it has
         weight = weight * (np.diff(votes.reading, prepend=-1) != 0)

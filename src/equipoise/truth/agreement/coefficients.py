@@ -66,7 +66,6 @@ from equipoise.types import (
     Names,
     Option,
     choice,
-    gold_rows,
     hint,
     nearest,
     vote_counts,
@@ -130,7 +129,7 @@ class TaskVotes:
 
 def opinions(annotations: Annotations, task: str) -> Ints | slice:
     """Rows of one task that are not gold; all of them as a slice, which copies nothing."""
-    chosen = annotations.in_task(task) & ~gold_rows(annotations)
+    chosen = annotations.opinions(task)
     if not chosen.any():
         where = f"agreement, task {task!r}" if task else "agreement"
         got = "no votes" if annotations.is_gold is None else "no votes besides gold rows"

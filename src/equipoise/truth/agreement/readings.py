@@ -76,7 +76,7 @@ def reading_agreement(
     rows = np.flatnonzero(annotations.in_task(task))
     if not len(rows):
         raise InputError(f"annotations, task {task!r}", "no readings", "at least one", "check")
-    if annotations.is_gold is not None and annotations.is_gold[rows].any():
+    if annotations.gold[rows].any():
         opinions = "readings only: a known truth is no opinion"
         raise InputError("reading_agreement", "gold rows", opinions, "leave gold rows out")
     if annotations.label is None:

@@ -45,7 +45,6 @@ from equipoise.types import (
     Notices,
     Value,
     choice,
-    gold_rows,
     notice,
     plain,
     short_repr,
@@ -296,7 +295,7 @@ def agreement_summaries(annotations: Annotations) -> tuple[AgreementTable, ...]:
 
     There is none for anonymous votes, for items of a single group, and for gold rankings.
     """
-    gold, group = gold_rows(annotations), annotations.group
+    gold, group = annotations.gold, annotations.group
     tasks = [task for task in annotations.tasks if (annotations.in_task(task) & ~gold).any()]
     lone = group is not None and len(np.unique(group)) < 2
     ranked = annotations.is_gold is not None and annotations.rank is not None
@@ -550,7 +549,7 @@ def _some(code: str, number: int, noun: str, rest: str, **values: Value) -> tupl
 def _left_aside(opinions: _TaskOpinions) -> Iterator[tuple[Any, ...]]:
     """What of the data plays no part."""
     table = opinions.table
-    gold = int((table.in_task(opinions.task) & gold_rows(table)).sum())
+    gold = int((table.in_task(opinions.task) & table.gold).sum())
     yield _some("gold_rows", gold, "gold row", "left aside: a known truth is no opinion.")
     text = "Votes have weights; agreement counts every vote once."
     yield "weights", table.weight is not None, text
