@@ -52,7 +52,6 @@ from equipoise.types import (
     Names,
     Option,
     Plausibilities,
-    gold_rows,
     hint,
 )
 
@@ -171,7 +170,7 @@ class Contest:
         whole = self.votes.rows(keep).with_used_tasks()
         left = replace(self, annotations=replace(whole, notices=()))
         if not self.modelled:
-            if gold_rows(self.votes).any():  # items that lose their standard have votes again
+            if self.votes.gold.any():  # items that lose their standard have votes again
                 return left._with_questions(task_truths(left.votes), self._places_of_votes)
             return replace(left, tasks=_tasks_with_items(_tasks_of_votes(self.tasks, keep)))
         if not np.isin(self.cell[~keep], self.cell[keep]).any():
