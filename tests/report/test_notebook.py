@@ -16,7 +16,7 @@ from equipoise.report.answer import evaluation_report
 from equipoise.report.run import Provenance, record
 from equipoise.study import Settings, Study
 from equipoise.study.competitors import reader_tables
-from equipoise.study.planning import next_for_ranking, next_items, plan_ranking, plan_size
+from equipoise.study.planning import next_items, plan_size
 from equipoise.study.questions import ask
 from equipoise.truth import agreement, dawid_skene, dirichlet
 from tests.analysed import (
@@ -195,10 +195,13 @@ def results():
     unit = [replace(one, values=1 / (1 + np.exp(-one.values))) for one in two]
     yield calibration(unit, READINGS)
     plan = {"difference": 0.01, "simulations": 0}
-    yield from (plan_size(two, READINGS, **plan), plan_ranking(two, READINGS, **plan))
+    yield from (
+        plan_size(two, READINGS, **plan),
+        plan_size(two, READINGS, **plan, ranking=True),
+    )
     yield from (
         next_items(two, READINGS, "auroc", 3),
-        next_for_ranking(two, READINGS, "auroc", 3),
+        next_items(two, READINGS, "auroc", 3, ranking=True),
     )
     yield record(done, Provenance(), evaluation_report(done))
 

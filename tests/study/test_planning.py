@@ -6,6 +6,7 @@ import math
 import os
 from dataclasses import replace
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -21,8 +22,8 @@ from equipoise.datasets import load_chexpert
 from equipoise.inference import Population, Spread
 from equipoise.read.annotations import read_annotations
 from equipoise.study import Settings, evaluate
-from equipoise.study.planning import next_for_ranking, next_items, plan_ranking, plan_size
-from equipoise.study.planning.pilot import pilot_of_two, usable_metric, with_single_votes
+from equipoise.study.planning import next_items, plan_size
+from equipoise.study.planning.pilot import pilots, usable_metric, with_single_votes
 from equipoise.study.planning.power_analysis import (
     DifferenceVariances,
     PowerTarget,
@@ -98,7 +99,7 @@ def vote_differences(cast, scores):
 
 def test_components_are_those_of_the_analysis_of_variance():
     votes, both, cast, scores = panel(habit=1.0)
-    found = pilot_of_two(both, votes, "brier_score", ("a", "b")).components
+    found = pilots(both, votes, "brier_score", ("a", "b"))[0].components
     each = vote_differences(cast, scores)
     items, people = each.shape
     rows, columns = each.mean(axis=1), each.mean(axis=0)
@@ -120,7 +121,7 @@ def test_what_annotators_of_unequal_loads_differ_by_comes_out_on_average():
         read[:, 0] = read[np.arange(200), 1 + np.arange(200) % 10] = True
         cast = np.where(read, random.random((200, 11)) < chance, np.nan)
         votes = bootstrap.annotations(cast)
-        found.append(pilot_of_two(both, votes, "accuracy", ("a", "b")).components.annotators)
+        found.append(pilots(both, votes, "accuracy", ("a", "b"))[0].components.annotators)
     # accuracy of always yes less always no is 2 y - 1: 4 times the variance of chances
     assert np.mean(found) == pytest.approx(4 * lean**2, rel=0.2)
 
@@ -142,7 +143,7 @@ def test_groups_and_what_annotators_make_of_them_are_told_apart():
         chance = nights(random, 60, 8, 6).reshape(480, 6)
         cast = (random.random((480, 6)) < chance).astype(float)
         votes = bootstrap.annotations(cast, group=night, groups=names(60, "night"))
-        found.append(pilot_of_two(both, votes, "accuracy", ("a", "b")).components)
+        found.append(pilots(both, votes, "accuracy", ("a", "b"))[0].components)
     # accuracy of always yes less always no is 2 y - 1: 4 times covariances of y
     many = nights(random, 200_000, 2, 2)
 
@@ -250,14 +251,14 @@ def test_the_numbers_needed_are_the_smallest_and_fall_with_annotators():
 def test_below_some_number_of_annotators_no_number_of_items_is_enough():
     votes, both, *_ = panel(seed=5, items=400, people=10, habit=2.0)
     done = plan_size(both, votes, difference=0.06, simulations=0)
-    least = done.least_annotators()
+    least = done.pairs[0].least_annotators()
     assert least > 5
-    assert done.power(math.inf, Shape(least, least)) >= 0.8
-    assert done.power(math.inf, Shape(least - 1, least - 1)) < 0.8
+    assert done.pairs[0].power(math.inf, Shape(least, least)) >= 0.8
+    assert done.pairs[0].power(math.inf, Shape(least - 1, least - 1)) < 0.8
     assert all(one.annotators >= least for one in done.designs)
     assert f"ith fewer than {least} annotators no number of items reaches it." in done.finding
     none = plan_size(both, votes, difference=0.06, simulations=0, annotators=(3, 4))
-    assert none.designs == () and none.state == "out of reach"
+    assert none.designs == () and none.pairs[0].state == "out of reach"
     assert f"80%: with fewer than {least} annotators no number" in none.finding
 
 
@@ -267,14 +268,18 @@ def test_a_pilot_that_found_nothing_is_not_planned_from_its_own_difference():
     found = evaluate(alike, votes, metrics=["auroc"]).to_best("auroc")[0]
     assert found.low < 0 < found.high
     done = plan_size(alike, votes, models=("a", "b"))
-    assert done.state == "not plannable" and done.designs == () and not done.decided
+    assert (
+        done.pairs[0].state == "not plannable"
+        and done.designs == ()
+        and not done.pairs[0].decided
+    )
     assert done.finding.startswith("Not plannable from this pilot: ")
     assert "Give the smallest one that matters (difference=...)." in done.finding
-    assert (done.low, done.high) == pytest.approx((found.low, found.high))
+    assert (done.pairs[0].low, done.pairs[0].high) == pytest.approx((found.low, found.high))
     given = plan_size(alike, votes, difference=0.05, simulations=0)
-    assert given.state == "planned" and given.resolved == 0.05
+    assert given.pairs[0].state == "planned" and given.pairs[0].resolved == 0.05
     apart = plan_size(both, votes, simulations=0)
-    assert apart.decided == (apart.low > 0)
+    assert apart.pairs[0].decided == (apart.pairs[0].low > 0)
 
 
 def test_two_best_of_many_must_be_apart_among_all_of_them():
@@ -289,10 +294,13 @@ def test_two_best_of_many_must_be_apart_among_all_of_them():
         how = {"metrics": ["auroc"], "resampling": "influence"}
         known = [one.model for one in many]
         family = evaluate(many, votes, **how).family("auroc")
-        assert done.decided == family.better[known.index(done.a), known.index(done.b)]
-        if done.low > 0:
-            said.append(done.decided)
-            assert done.decided or "among all models of the pilot" in done.finding
+        assert (
+            done.pairs[0].decided
+            == family.better[known.index(done.pairs[0].a), known.index(done.pairs[0].b)]
+        )
+        if done.pairs[0].low > 0:
+            said.append(done.pairs[0].decided)
+            assert done.pairs[0].decided or "among all models of the pilot" in done.finding
     assert set(said) == {True, False}
 
 
@@ -308,15 +316,15 @@ def test_evaluate_and_plan_say_the_same_of_real_models():
     said = evaluate(two, study.annotations, **how).differences("auroc", task="Edema")[0]
     plan = plan_size(study.predictions, study.annotations, models=("drnet", "uestc"),
                      task="Edema", simulations=0)  # fmt: skip
-    assert (plan.difference, plan.low, plan.high) == pytest.approx(
+    assert (plan.pairs[0].difference, plan.pairs[0].low, plan.pairs[0].high) == pytest.approx(
         (said.value, said.low, said.high)
     )
     assert not said.separated and said.low < 0
-    assert plan.state == "not plannable" and plan.designs == ()
+    assert plan.pairs[0].state == "not plannable" and plan.designs == ()
     again = plan_size(study.predictions, study.annotations, models=("drnet", "uestc"),
                       task="Edema", difference=0.003, simulations=0)  # fmt: skip
     assert [one.annotators for one in again.designs] == [3, 5, 8, 12, 20]
-    now = again.components.spread(500, Shape(8, 8))
+    now = again.pairs[0].components.spread(500, Shape(8, 8))
     parts = evaluate(two, study.annotations, **how).two_way("auroc", task="Edema").between(0, 1)
     assert now.variance == pytest.approx(parts.variance, rel=1e-6)
 
@@ -359,12 +367,16 @@ def test_a_plan_of_80_percent_has_that_power_when_readers_have_tastes():
 def test_a_margin_plans_for_not_being_worse():
     votes, both, *_ = panel(items=300)
     done = plan_size(both, votes, models=("b", "a"), margin=0.04, simulations=0)
-    assert (done.a, done.b) == ("b", "a") and done.resolved == 0 and done.effect == 0.04
+    assert (
+        (done.pairs[0].a, done.pairs[0].b) == ("b", "a")
+        and done.pairs[0].resolved == 0
+        and done.pairs[0].effect == 0.04
+    )
     same = plan_size(both, votes, difference=0.04, simulations=0)
     assert [one.items for one in done.designs] == [one.items for one in same.designs]
     assert "b is not worse than a by 0.040 or more in soft AUROC if the two are" in done.finding
     less = plan_size(both, votes, margin=0.03, difference=0.01, simulations=0)
-    assert less.effect == pytest.approx(0.04)
+    assert less.pairs[0].effect == pytest.approx(0.04)
     assert [one.items for one in less.designs] == [one.items for one in same.designs]
 
 
@@ -374,13 +386,13 @@ def test_the_cheapest_design_depends_on_prices():
     dear_items = plan_size(both, votes, price_item=50, price_vote=0.1, **how)
     dear_votes = plan_size(both, votes, price_item=0, price_vote=1, **how)
     dear_people = plan_size(both, votes, price_item=1, price_vote=0, price_annotator=1e6, **how)
-    assert dear_items.cheapest.annotators == 20
-    assert dear_votes.cheapest.votes == min(one.votes for one in dear_votes.designs)
-    assert dear_people.cheapest.annotators == dear_people.designs[0].annotators
-    best = dear_items.cheapest
+    assert dear_items.recommended.annotators == 20
+    assert dear_votes.recommended.votes == min(one.votes for one in dear_votes.designs)
+    assert dear_people.recommended.annotators == dear_people.designs[0].annotators
+    best = dear_items.recommended
     assert best.cost == pytest.approx(best.items * (50 + 0.1 * best.votes_per_item))
     assert "cheapest" in dear_items.finding
-    assert plan_size(both, votes, **how).cheapest is None
+    assert math.isnan(plan_size(both, votes, **how).recommended.cost)
 
 
 def test_what_cannot_be_resolved_is_said():
@@ -392,10 +404,10 @@ def test_what_cannot_be_resolved_is_said():
     assert wished.designs == () and "difference in the pilot is 0" in wished.finding
     flat = models([np.full(40, 0.9), np.zeros(40)])
     level = plan_size(flat, annotated(np.ones((40, 2))), metric="brier_score")
-    assert level.difference == pytest.approx(1.98) and level.designs == ()
+    assert level.pairs[0].difference == pytest.approx(1.98) and level.designs == ()
     assert "no size can be planned" in level.finding
     three = plan_size(models([scores[0], scores[0], scores[1]]), votes, simulations=0)
-    assert (three.a, three.b) == ("a", "c")
+    assert (three.pairs[0].a, three.pairs[0].b) == ("a", "c")
     assert str(three.notices[0]) == "Passed over, with exactly the value of 'a': 'b'."
 
 
@@ -403,9 +415,11 @@ def test_strangers_are_planned_by_votes_and_said_to_be_strangers():
     votes, both, *_ = small(items=300)
     done = plan_size(both, votes, difference=0.05, simulations=0)
     assert [one.votes_per_item for one in done.designs] == [1, 2, 3, 5, 8]
-    assert {one.annotators for one in done.designs} == {0} and done.components.annotators == 0
+    assert {one.annotators for one in done.designs} == {0} and done.pairs[
+        0
+    ].components.annotators == 0
     assert any(one.code == "annotators_unknown" for one in done.notices)
-    assert done.components.votes > 0 and done.designs[0].items > done.designs[-1].items
+    assert done.pairs[0].components.votes > 0 and done.designs[0].items > done.designs[-1].items
     one = plan_size(both, annotated(np.round(both[0].values)[:, None]), difference=0.1,
                     simulations=0)  # fmt: skip
     assert [each.votes_per_item for each in one.designs] == [1]
@@ -414,7 +428,7 @@ def test_strangers_are_planned_by_votes_and_said_to_be_strangers():
 
 def test_the_spread_of_strangers_is_textbook():
     votes, both, cast, scores = small(items=30, votes=3)
-    found = pilot_of_two(both, votes, "brier_score", ("a", "b")).components
+    found = pilots(both, votes, "brier_score", ("a", "b"))[0].components
     each = vote_differences(cast, scores)
     within = each.var(axis=1, ddof=1).mean()
     between = each.mean(axis=1).var(ddof=1) - within / 3
@@ -425,23 +439,28 @@ def test_the_spread_of_strangers_is_textbook():
 def test_two_annotators_cannot_stand_for_others():
     votes, both, *_ = panel(items=300, people=2)
     done = plan_size(both, votes)
-    assert done.state == "not plannable" and "2 annotators cannot stand for" in done.finding
+    assert (
+        done.pairs[0].state == "not plannable"
+        and "2 annotators cannot stand for" in done.finding
+    )
     given = plan_size(both, votes, difference=0.08, simulations=0)
-    assert given.state == "planned" and any(n.code == "few_annotators" for n in given.notices)
+    assert given.pairs[0].state == "planned" and any(
+        n.code == "few_annotators" for n in given.notices
+    )
 
 
 def test_designs_with_groups_are_groups_by_items():
     night = np.repeat(np.arange(40), 10)
     votes, both, *_ = panel(items=400, group=night)
     done = plan_size(both, votes, difference=0.06, simulations=0)
-    assert done.group_size == 10 and done.pilot_units == 40
+    assert done.pairs[0].group_size == 10 and done.pairs[0].pilot_units == 40
     assert {one.shape.per_unit for one in done.designs} == {1, 10}
     for one in done.designs:
         assert one.items == one.groups * one.shape.per_unit
     asked = plan_size(both, votes, difference=0.06, simulations=0, items_per_group=(4,))
     assert {one.shape.per_unit for one in asked.designs} == {4}
     assert "groups of 4 items read by" in asked.finding
-    now = done.components.spread(40, Shape(6, 6, 10))
+    now = done.pairs[0].components.spread(40, Shape(6, 6, 10))
     parts = evaluate(both, votes, metrics=["auroc"]).two_way("auroc").between(0, 1)
     assert now.variance == pytest.approx(parts.variance, rel=0.1)  # parts below 0 are cut
 
@@ -464,7 +483,7 @@ def test_plans_are_deterministic_and_change_nothing():
 @pytest.mark.parametrize("metric", ["auroc", "brier_score", "auroc:form=strict"])
 def test_effects_are_what_moving_a_label_does(metric):
     votes, both, cast, _ = small()
-    two = pilot_of_two(both, votes, metric, ("a", "b"))
+    two = pilots(both, votes, metric, ("a", "b"))[0]
     whole = np.stack([1 - cast.mean(axis=1), cast.mean(axis=1)])
     effects, here = two.effects(whole), two.difference_with(whole)
     assert here == pytest.approx(two.difference)
@@ -497,12 +516,14 @@ def test_classes_grades_and_the_whole_order_can_be_planned():
         mixed = share + noise * random.dirichlet([1, 1, 1], 120)
         values = mixed / mixed.sum(axis=1, keepdims=True)
         three.append(Predictions(name, votes.items, values, ("x", "y", "z")))
-    order = plan_ranking(three, votes, metric="log_score", simulations=0, difference=0.1)
+    order = plan_size(
+        three, votes, metric="log_score", simulations=0, difference=0.1, ranking=True
+    )
     assert [(one.a, one.b) for one in order.pairs] == [("a", "b"), ("b", "c")]
     assert order.models == ("a", "b", "c") and order.rows()[0]["votes_per_item"] == 1
     assert {one.aim.power for one in order.pairs} == {order.aim.power} == {0.8}
     single = plan_size(three, votes, metric="auroc", models=("c", "a"), simulations=20)
-    assert (single.a, single.b) == ("a", "c")
+    assert (single.pairs[0].a, single.pairs[0].b) == ("a", "c")
     assert next_items(three, votes, "log_score", 5).gain.min() > 0
 
 
@@ -562,7 +583,7 @@ def test_next_items_of_a_wrong_type_are_refused_in_four_parts(how):
     with pytest.raises(InputError, match=r".+: .+, expected .+; .+"):
         next_items(both, votes, number=3).write(3)
     with pytest.raises(InputError, match=r".+: .+, expected .+; .+"):
-        plan_ranking("x", votes)
+        plan_size("x", votes, ranking=True)
 
 
 def test_a_chance_that_no_difference_reaches_too_is_refused():
@@ -645,7 +666,7 @@ def test_gold_is_never_sent_for_votes_and_certain_pilots_say_so():
     )  # fmt: skip
     found = next_items(both, gold)
     assert found.items == () and "No vote on any item" in found.finding
-    assert pilot_of_two(both, gold, "auroc").components.votes == 0
+    assert pilots(both, gold, "auroc")[0].components.votes == 0
 
 
 def partly_known(settled=10, items=40, votes=5):
@@ -663,14 +684,14 @@ def partly_known(settled=10, items=40, votes=5):
 def test_known_truths_are_no_votes():
     table, both = partly_known()
     plan = plan_size(both, table, simulations=30, votes=(3, 5), difference=0.1)
-    assert plan.pilot_votes == 5
+    assert plan.pairs[0].pilot_votes == 5
     assert any("The truth of 10 of the 40 items" in str(one) for one in plan.notices)
     assert not any(math.isnan(one.simulated) for one in plan.designs)
     found = next_items(both, table, number=40)
     assert not set(found.items) & set(names(10)) and len(found.items) <= 30
     assert (found.gain > 0).all() and "though 40 were asked for" in found.finding
     known = plan_size(both, partly_known(settled=40)[0], simulations=0, difference=0.1)
-    assert known.pilot_votes == 0 and "items with a known truth each." in known.finding
+    assert known.pairs[0].pilot_votes == 0 and "items with a known truth each." in known.finding
     assert any("The truth of all of the 40 items" in str(one) for one in known.notices)
     assert not any(
         "The truth of" in str(one)
@@ -689,11 +710,11 @@ def test_infinite_scores_are_refused_by_the_name_of_the_model():
     sure = scores[0].copy()
     sure[:2] = 1 - (cast[:2].mean(axis=1) >= 0.5)
     wrong = [Predictions("sure", names(40), sure), both[1]]
-    for ask in (plan_size, plan_ranking, next_items, next_for_ranking):
+    for ask, ranking in product((plan_size, next_items), (False, True)):
         with pytest.raises(InputError, match=r"infinite for .sure., expected finite"):
-            ask(wrong, votes, metric="log_score")
+            ask(wrong, votes, metric="log_score", ranking=ranking)
     third = plan_size([*both, replace(wrong[0])], votes, metric="log_score", simulations=0)
-    assert {third.a, third.b} == {"a", "b"}
+    assert {third.pairs[0].a, third.pairs[0].b} == {"a", "b"}
     agreed = np.where(np.arange(40)[:, None] < 2, 1.0, cast)
     near = scores[0].copy()
     near[:2] = 1
@@ -710,7 +731,7 @@ def test_a_difference_that_no_models_can_have_is_refused():
     with pytest.raises(InputError, match="5, expected at most 1, because AUROC lies between"):
         plan_size(both, votes, difference=5)
     with pytest.raises(InputError, match="expected at most 2"):
-        plan_ranking(both, votes, metric="brier_score", difference=2.5)
+        plan_size(both, votes, metric="brier_score", difference=2.5, ranking=True)
     assert plan_size(both, votes, metric="log_score", difference=5, simulations=0).designs
 
 
@@ -732,7 +753,7 @@ def distributions(items=150, votes=4, seed=2):
                                   "log_score", "expected_cost"])  # fmt: skip
 def test_means_over_votes_are_the_same_with_any_number_of_them(name):
     given, table, _ = distributions()
-    assert with_single_votes(pilot_of_two(given, table, name)) is None
+    assert with_single_votes(pilots(given, table, name)[0]) is None
 
 
 def test_a_difference_that_depends_on_the_votes_per_item_is_said():
@@ -749,11 +770,11 @@ def test_a_difference_that_depends_on_the_votes_per_item_is_said():
         metrics.total_variation(one, scores[1]) - metrics.total_variation(one, scores[0])
         for one in single
     ])  # fmt: skip
-    sign = 1 if plan.a == "a" else -1
-    assert with_single_votes(pilot_of_two(given, table, "total_variation")) == pytest.approx(
+    sign = 1 if plan.pairs[0].a == "a" else -1
+    assert with_single_votes(pilots(given, table, "total_variation")[0]) == pytest.approx(
         sign * usual, abs=0.005
     )
-    assert len(said) == 1 and usual * sign < 0.6 * plan.difference
+    assert len(said) == 1 and usual * sign < 0.6 * plan.pairs[0].difference
     entropy = plan_size(given, table, metric="entropy_correlation", simulations=0)
     assert any("it is undefined and not" in str(one) for one in entropy.notices)
     asked = plan_size(given, table, metric="total_variation", simulations=0, difference=0.1)
@@ -808,11 +829,11 @@ def test_named_items_are_written_as_csv(tmp_path):
     assert {row[name] for row in rows for name in empty} == {""}
 
 
-@pytest.mark.parametrize("ask", [next_items, next_for_ranking])
-def test_named_items_are_read_as_votes_when_filled_in(tmp_path, ask):
+@pytest.mark.parametrize("ranking", [False, True])
+def test_named_items_are_read_as_votes_when_filled_in(tmp_path, ranking):
     votes, both, *_ = small()
     file = tmp_path / "next.csv"
-    ask(both, votes, number=4).write(file)
+    next_items(both, votes, number=4, ranking=ranking).write(file)
     with file.open() as given:
         rows = list(csv.DictReader(given))
     for row, said in zip(rows[:3], "101", strict=True):
@@ -831,8 +852,9 @@ def test_the_task_is_named_in_a_table_to_fill_in(tmp_path):
     votes, both, *_ = small()
     named = replace(votes, tasks=("edema",))
     given = [replace(one, task="edema") for one in both]
-    for ask in (next_items, next_for_ranking):
-        ask(given, named, number=2, task="edema").write(tmp_path / "next.csv")
+    for ranking in (False, True):
+        found = next_items(given, named, number=2, task="edema", ranking=ranking)
+        found.write(tmp_path / "next.csv")
         with (tmp_path / "next.csv").open() as file:
             assert [row["task"] for row in csv.DictReader(file)] == ["edema"] * 2
 

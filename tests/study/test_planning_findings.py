@@ -16,9 +16,7 @@ import pytest
 from equipoise.report import page
 from equipoise.report.text import texts
 from equipoise.study.planning import (
-    next_for_ranking,
     next_items,
-    plan_ranking,
     plan_report,
     plan_size,
 )
@@ -62,8 +60,8 @@ def pair(**how):
 
 def ranking(noise=(0.3, 0.5, 0.7, 0.9), number=60, **how):
     given, table = study(noise=noise, **how)
-    plan = plan_ranking(given, table, simulations=0, difference=0.08)
-    return plan, next_for_ranking(given, table, number=number)
+    plan = plan_size(given, table, simulations=0, difference=0.08, ranking=True)
+    return plan, next_items(given, table, number=number, ranking=True)
 
 
 def level():
@@ -78,7 +76,7 @@ def undecided():
 
 def undecided_order():
     given, table = study(noise=(0.1, 0.9, 0.91))
-    return plan_ranking(given, table, simulations=0), None
+    return plan_size(given, table, simulations=0, ranking=True), None
 
 
 def one_way():
@@ -92,8 +90,8 @@ def one_way():
 def known_truths():
     given, table = study(noise=(0.4, 0.6, 0.9), votes=1)
     sure = replace(table, is_gold=np.ones(len(table.item), dtype=bool))
-    plan = plan_ranking(given, sure, simulations=0, difference=0.1)
-    return plan, next_for_ranking(given, sure)
+    plan = plan_size(given, sure, simulations=0, difference=0.1, ranking=True)
+    return plan, next_items(given, sure, ranking=True)
 
 
 def nights():
@@ -208,8 +206,8 @@ def test_the_pair_is_told_as_it_was_planned():
     done, _ = found("pair")
     designs = rows_of("pair", "plan_designs")
     assert [one.items for one in designs] == [one.items for one in done.designs]
-    assert done.cheapest.cost == min(one.cost for one in designs)
-    shapes = done.shapes()[:5]
+    assert done.recommended.cost == min(one.cost for one in designs)
+    shapes = done.pairs[0].shapes()[:5]
     for row in rows_of("pair", "plan_grid"):
         for place, shape in enumerate(shapes):
             power = done.power(row.items, shape)
@@ -220,8 +218,8 @@ def test_the_pair_is_told_as_it_was_planned():
     assert {"annotators", "items", "cost", "power", "simulated", "monte_carlo_error"} <= heads
     assert not {"a", "b", "pair_power"} & set(part.tables[0].rows[0])
     planned = rows_of("pair", "plan_intervals")[1]
-    best = done.cheapest
-    half = done.components.spread(best.groups, best.shape).half_width()
+    best = done.recommended
+    half = done.pairs[0].components.spread(best.groups, best.shape).half_width()
     assert planned.high - planned.value == pytest.approx(half)
 
 
@@ -250,7 +248,10 @@ def test_a_ranking_is_planned_for_the_power_asked_and_no_more(name):
 
 def test_what_no_number_of_items_reaches_is_said():
     done, _ = found("pair out of reach")
-    assert done.state == "out of reach" and "no number of items reaches it" in done.finding
+    assert (
+        done.pairs[0].state == "out of reach"
+        and "no number of items reaches it" in done.finding
+    )
     source = finding("pair out of reach", "verdict").more[1]
     assert "comes from who annotates" in source and "other people do" in source
 
@@ -276,17 +277,19 @@ def test_designs_by_nights_name_groups():
     assert "groups" in part.sentence and "Going from items" not in part.sentence
     assert " in 20 groups with " in finding("pair by nights", "verdict").more[0]
     assert {one.votes_per_item for one in done.designs} == {2, 3, 5, 8, 9}
-    assert all(_source_shares(done)[name] >= 0 for name in ("groups", "items", "votes"))
+    assert all(
+        _source_shares(done.pairs[0])[name] >= 0 for name in ("groups", "items", "votes")
+    )
 
 
 def test_parts_of_the_uncertainty_add_up():
     done, _ = found("pair")
-    share = _source_shares(done)
+    share = _source_shares(done.pairs[0])
     assert sum(share.values()) == pytest.approx(1)
-    whole = done.standard_error(60, done.pilot_shape) ** 2
-    assert share["items"] * whole == pytest.approx(done.components.items / 60)
-    assert share["annotators"] * whole == pytest.approx(done.components.annotators / 4)
-    assert share["votes"] * whole == pytest.approx(done.components.votes / 240)
+    whole = done.pairs[0].standard_error(60, done.pairs[0].pilot_shape) ** 2
+    assert share["items"] * whole == pytest.approx(done.pairs[0].components.items / 60)
+    assert share["annotators"] * whole == pytest.approx(done.pairs[0].components.annotators / 4)
+    assert share["votes"] * whole == pytest.approx(done.pairs[0].components.votes / 240)
     most = max(share.values())
     assert f"({most:.0%} of the variance)" in finding("pair", "verdict").more[1]
 
@@ -311,7 +314,7 @@ def test_what_is_tied_is_said_and_the_rest_is_planned():
     assert none.recommended is None and none.designs == ()
     assert none.finding.count("tied in the pilot") == 1 and "collect" not in none.finding
     flat, _ = found("pair that goes one way")
-    assert flat.state == "no spread"
+    assert flat.pairs[0].state == "no spread"
     assert "no uncertainty to divide" in finding("pair that goes one way", "verdict").more[1]
 
 
@@ -355,7 +358,9 @@ def test_only_the_hardest_pair_is_simulated(monkeypatch):
         return 0.5, 0.05
 
     monkeypatch.setattr("equipoise.study.planning.size.simulated_power", share)
-    plan = plan_ranking(given, table, simulations=8, difference=0.1, annotators=(8, 12))
+    plan = plan_size(
+        given, table, simulations=8, difference=0.1, annotators=(8, 12), ranking=True
+    )
     hard = [next(two for two in plan.pairs if (two.a, two.b) == (one.a, one.b))
             for one in plan.designs]  # fmt: skip
     wanted = [
@@ -371,7 +376,7 @@ def test_only_the_hardest_pair_is_simulated(monkeypatch):
 def test_two_models_are_planned_as_a_pair_or_as_a_ranking_alike():
     given, table = study(noise=(0.3, 0.6))
     how = {"simulations": 10, "difference": 0.1, "annotators": (5, 8)}
-    ranked, alone = plan_ranking(given, table, **how), plan_size(given, table, **how)
+    ranked, alone = plan_size(given, table, **how, ranking=True), plan_size(given, table, **how)
     one, other = (as_json(plan_report(each)) for each in (ranked, alone))
     assert one["findings"] == other["findings"]
     assert list(map(str, ranked.notices)) == list(map(str, alone.notices))
@@ -384,7 +389,7 @@ def test_a_ranking_of_chexpert_is_planned_and_small():
 
     data = load_chexpert()
     how = {"task": "Atelectasis", "simulations": 0, "annotators": (5, 8, 20)}
-    done = plan_ranking(data.predictions, data.annotations, difference=0.02, **how)
+    done = plan_size(data.predictions, data.annotations, difference=0.02, **how, ranking=True)
     assert [one.state for one in done.pairs].count("tied") == 3
     assert "the other 6 pairs of neighbours" in done.finding
     assert all(0.8 <= one.power < 0.82 for one in done.designs)

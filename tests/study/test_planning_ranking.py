@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 
 from equipoise.metrics import auroc, brier_score
 from equipoise.study import evaluate
-from equipoise.study.planning.next_votes import next_for_ranking, next_items
+from equipoise.study.planning.next_votes import next_items
 from equipoise.types import Annotations, InputError, Predictions
 
 PHI = NormalDist().cdf
@@ -97,7 +97,7 @@ def order_of(found):
 @pytest.mark.parametrize("metric", [auroc, brier_score])
 def test_a_vote_lowers_the_variances_by_what_enumeration_expects(metric):
     given, table, counts, scores = study()
-    found = next_for_ranking(given, table, metric.__name__, number=12)
+    found = next_items(given, table, metric.__name__, number=12, ranking=True)
     _, slope, part = by_hand(metric, counts, scores, order_of(found))
     raw = counts[:, 1] / counts.sum(axis=1)
     pairs = [(scores[a], scores[b]) for a, b in pairwise(order_of(found))]
@@ -127,7 +127,7 @@ def test_a_vote_lowers_the_variances_by_what_enumeration_expects(metric):
 def test_the_gain_is_the_expected_fall_of_the_uncertainty():
     """The next vote moves the difference, and lowers its two-way variance, as enumerated."""
     given, table, counts, scores = study(items=150, votes=4, noise=(0.5,) * 4, seed=3)
-    found = next_for_ranking(given, table, "brier_score", number=150)
+    found = next_items(given, table, "brier_score", number=150, ranking=True)
     _, slope, part = by_hand(brier_score, counts, scores, order_of(found))
     gap, whole = found.difference, found.variance
     now = uncertainty(gap, whole)
@@ -151,7 +151,7 @@ def test_the_gain_is_the_expected_fall_of_the_uncertainty():
 
 def test_two_models_are_ranked_as_by_their_variance():
     given, table, *_ = study(items=40, noise=(0.4, 0.6))
-    ranking = next_for_ranking(given, table, number=15)
+    ranking = next_items(given, table, number=15, ranking=True)
     pair = next_items(given, table, number=15)
     assert ranking.items == pair.items
     assert_allclose(ranking.gain / ranking.gain[0], pair.gain / pair.gain[0])
@@ -171,7 +171,7 @@ def test_the_closest_pair_decides_what_is_asked():
         Predictions(name, table.items, one)
         for name, one in (("best", right), ("next", close), ("last", 1 - far))
     ]
-    found = next_for_ranking(given, table, "brier_score", number=80)
+    found = next_items(given, table, "brier_score", number=80, ranking=True)
     z = found.difference / np.sqrt(found.variance)
     closest = int(np.argmin(z))
     assert z.max() > 2 * z.min()
@@ -182,12 +182,12 @@ def test_the_closest_pair_decides_what_is_asked():
 def test_models_that_score_alike_are_said_and_left_aside():
     given, table, _, scores = study(noise=(0.1, 0.8))
     twin = Predictions("c", table.items, scores[0])
-    found = next_for_ranking([*given, twin], table, number=3)
+    found = next_items([*given, twin], table, number=3, ranking=True)
     assert found.models == ("a", "c", "b")
     assert " of 1 pair of neighbours in another order" in found.finding
-    alone = next_for_ranking(given, table, number=3)
+    alone = next_items(given, table, number=3, ranking=True)
     assert found.uncertainty() == pytest.approx(alone.uncertainty())
-    same = next_for_ranking([given[0], twin], table, number=3)
+    same = next_items([given[0], twin], table, number=3, ranking=True)
     assert same.items == () and same.rows() == [] and same.uncertainty() == 0
     assert "No vote on any item" in same.finding
 
@@ -195,8 +195,8 @@ def test_models_that_score_alike_are_said_and_left_aside():
 def test_rounding_is_no_difference():
     given, table, _, scores = study(noise=(0.1, 0.8))
     nearly = Predictions("c", table.items, np.nextafter(scores[0], 1))
-    alone = next_for_ranking(given, table, "brier_score", number=12)
-    found = next_for_ranking([*given, nearly], table, "brier_score", number=12)
+    alone = next_items(given, table, "brier_score", number=12, ranking=True)
+    found = next_items([*given, nearly], table, "brier_score", number=12, ranking=True)
     assert found.items == alone.items
     assert_allclose(found.gain, alone.gain, rtol=1e-6)
 
@@ -210,7 +210,7 @@ def test_imagined_votes_are_as_many_as_the_votes_are_apart(total):
     given = [Predictions(name, table.items, random.random(800)) for name in "ab"]
     found = next_items(given, table, "brier_score")
     assert found.imagined == pytest.approx(total, rel=0.2)
-    assert next_for_ranking(given, table, "brier_score").imagined == found.imagined
+    assert next_items(given, table, "brier_score", ranking=True).imagined == found.imagined
     single = Annotations.from_counts(np.eye(2, dtype=int)[(yes > 1).astype(int)]).against("1")
     assert next_items(given, single, "brier_score").imagined == pytest.approx(2)
 
@@ -230,7 +230,7 @@ def test_a_panel_that_always_agrees_is_believed():
 
 def test_the_list_is_written_whole_or_not_at_all(tmp_path):
     given, table, *_ = study()
-    found = next_for_ranking(given, table, number=4)
+    found = next_items(given, table, number=4, ranking=True)
     path = tmp_path / "next.csv"
     found.write(path)
     with path.open(encoding="utf-8") as file:
@@ -258,7 +258,9 @@ def test_the_list_is_deterministic_and_gains_fall():
     before = table.label.copy()
     seen = []
     one, two = (
-        next_for_ranking(given, table, number=30, seed=4, progress=lambda *k: seen.append(k))
+        next_items(
+            given, table, number=30, seed=4, progress=lambda *k: seen.append(k), ranking=True
+        )
         for _ in range(2)
     )
     assert one.items == two.items and seen == [(1, 2), (2, 2)] * 2
@@ -274,7 +276,7 @@ def test_the_list_is_deterministic_and_gains_fall():
 def test_wrong_arguments_are_refused(wrong):
     given, table, *_ = study()
     with pytest.raises(InputError):
-        next_for_ranking(given, table, **wrong)
+        next_items(given, table, **wrong, ranking=True)
 
 
 def test_items_of_several_classes_and_known_truths():
@@ -287,12 +289,12 @@ def test_items_of_several_classes_and_known_truths():
         mixed = share + noise * random.dirichlet([1, 1, 1], 40)
         values = mixed / mixed.sum(axis=1, keepdims=True)
         given.append(Predictions(name, table.items, values, ("x", "y", "z")))
-    found = next_for_ranking(given, table, "log_score", number=40)
+    found = next_items(given, table, "log_score", number=40, ranking=True)
     assert found.gain[0] > 0 and (found.soft_label >= 1 / 3).all()
     settled = np.zeros(40, dtype=bool)
     settled[[table.items.index(found.items[0])]] = True
     sure = replace(table, is_gold=settled[table.item] & _unanimous(table))
-    again = next_for_ranking(given, sure, "log_score", number=40)
+    again = next_items(given, sure, "log_score", number=40, ranking=True)
     assert found.items[0] not in again.items and len(again.items) == 39
     assert "each of these 39 items (a vote on any other tells nothing" in again.finding
     assert len(found.items) == 40 and "each of the 40 items of the pilot" in found.finding
@@ -309,7 +311,7 @@ def test_a_single_model_has_no_order():
     given, table, *_ = study()
     for one in (given[0], given[:1]):
         with pytest.raises(InputError, match="a single one"):
-            next_for_ranking(one, table)
+            next_items(one, table, ranking=True)
 
 
 def test_real_readings_of_ten_models():
@@ -318,7 +320,9 @@ def test_real_readings_of_ten_models():
     from equipoise.datasets import load_chexpert
 
     data = load_chexpert()
-    found = next_for_ranking(data.predictions, data.annotations, number=20, task="Atelectasis")
+    found = next_items(
+        data.predictions, data.annotations, number=20, task="Atelectasis", ranking=True
+    )
     assert len(found.models) == 10 and found.lowered.shape == (9, 20)
     assert 0 < found.uncertainty() < 9
     assert found.gain.min() > 0

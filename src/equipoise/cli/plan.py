@@ -22,12 +22,9 @@ from equipoise.cli.study import FilesRead, check_reading, read_study
 from equipoise.read.writing import check_folder
 from equipoise.study.planning import (
     NextItems,
-    RankingPlan,
-    Size,
+    SizePlan,
     TaskPlan,
-    next_for_ranking,
     next_items,
-    plan_ranking,
     plan_size,
     tasks_plan_report,
     write_next,
@@ -99,7 +96,7 @@ def plan(options: Options) -> None:
     if named and folder is not None:
         say(f"{folder}/tables/plan_next.csv: {FILL_IN}")
     elif options.next_items and options.out is not None and folder is None:
-        write_next(plans, options.out)
+        write_next([plan.wanted for plan in plans if plan.wanted is not None], options.out)
         say(f"Wrote {options.out}: {FILL_IN}")
 
 
@@ -185,15 +182,20 @@ def _planned(
     options: Options,
     task: str | None,
     tell: Callable[[int, int], None],
-) -> tuple[Size | RankingPlan, NextItems | None]:
+) -> tuple[SizePlan, NextItems | None]:
     """Size of the study, for two models or the whole order, and the items that come next."""
-    data, metric = (study.study.predictions, study.study.voted), study.study.metrics[0].name
+    predictions, votes = study.study.predictions, study.study.voted
+    metric = study.study.metrics[0].name
+    how: dict[str, Any] = {"task": task, "seed": options.seed, "progress": tell}
+    order, goal = options.ranking, {name: getattr(options, name) for name in OF_GOAL}
+    goal |= _designs(options)
+    size = plan_size(
+        predictions, votes, metric=metric, models=_pair(options), ranking=order, **goal, **how
+    )
     number = options.next_items
-    more: dict[str, Any] = {"task": task, "seed": options.seed, "progress": tell}
-    how = {**_designs(options), **{name: getattr(options, name) for name in OF_GOAL}, **more}
-    if options.ranking:
-        order = plan_ranking(*data, metric=metric, **how)
-        return order, next_for_ranking(*data, metric, number, **more) if number else None
-    size = plan_size(*data, metric=metric, models=_pair(options), **how)
-    pair = (size.a, size.b)
-    return size, next_items(*data, metric, number, models=pair, **more) if number else None
+    if not number:
+        return size, None
+    pair = None if order else (size.pairs[0].a, size.pairs[0].b)
+    return size, next_items(
+        predictions, votes, metric, number, models=pair, ranking=order, **how
+    )

@@ -16,11 +16,9 @@ from equipoise.study.planning.next_votes import NextItems, TaskPlan
 from equipoise.study.planning.power_analysis import Shape
 from equipoise.study.planning.size import (
     DIFFERENCE,
-    OF_PAIR,
     Design,
-    RankingPlan,
-    Size,
-    pair_as_ranking,
+    PairPlan,
+    SizePlan,
     panel_words,
     size_words,
 )
@@ -96,14 +94,14 @@ PAIRS_NOTE = (
 )
 
 
-def plan_findings(plan: RankingPlan) -> tuple[Finding, ...]:
+def plan_findings(plan: SizePlan) -> tuple[Finding, ...]:
     """Size, designs, power, and every pair; what was not planned is left out."""
     best = plan.recommended
     planned = () if best is None else (_designs(plan, best), _power(plan, best))
     return (_verdict(plan), *planned, *([_pairs(plan)] if plan.ranks else []))
 
 
-def _pilot_size(plan: RankingPlan) -> str:
+def _pilot_size(plan: SizePlan) -> str:
     """Items of the pilot and who voted on them."""
     pair = plan.pairs[0]
     items = count(pair.pilot_items, "item")
@@ -117,13 +115,13 @@ def _pilot_size(plan: RankingPlan) -> str:
     return f"{votes} by {count(pair.pilot_annotators, 'annotator')}"
 
 
-def _of_pair(plan: RankingPlan) -> str:
+def _of_pair(plan: SizePlan) -> str:
     """Which pair is shown, and why it is this one of a ranking."""
     why = "the pair that is hardest to tell apart" if plan.designs else "no plan for any pair"
     return plan.hardest.pair + f" ({why})" * plan.ranks
 
 
-def _verdict(plan: RankingPlan) -> Finding:
+def _verdict(plan: SizePlan) -> Finding:
     """How many items and annotators, and the interval that they are to give."""
     intervals, hard = _intervals(plan), plan.hardest
     title, best = titled(hard.metric), plan.recommended
@@ -170,7 +168,7 @@ def _verdict(plan: RankingPlan) -> Finding:
     )
 
 
-def _intervals(plan: RankingPlan) -> list[dict[str, Any]]:
+def _intervals(plan: SizePlan) -> list[dict[str, Any]]:
     """The difference in the pilot, and the interval that the study is to find."""
     pair, best = plan.hardest, plan.recommended
     keys = ("study", "items", "annotators", "votes_per_item", "value", "low", "high")
@@ -184,7 +182,7 @@ def _intervals(plan: RankingPlan) -> list[dict[str, Any]]:
     return [dict(zip(keys, row, strict=True)) for row in rows]
 
 
-def _methods(plan: RankingPlan) -> str:
+def _methods(plan: SizePlan) -> str:
     """How the study was planned, for a paper."""
     first, target, best = plan.pairs[0], plan.aim, plan.recommended
     what = f"the difference of {first.a} and {first.b}"
@@ -222,15 +220,14 @@ def _methods(plan: RankingPlan) -> str:
     )
 
 
-def _designs(plan: RankingPlan, best: Design) -> Finding:
+def _designs(plan: SizePlan, best: Design) -> Finding:
     """Designs that reach the power asked for, and numbers of annotators that do not."""
-    keys = [key for key in best._asdict() if plan.ranks or key not in OF_PAIR]
     power = exact_percent(plan.aim.power)
     reached = {design.shape for design in plan.designs}
     lost = [shape for shape in plan.planned[0].shapes() if shape not in reached]
     few = "; ".join(_shape_words(shape) for shape in lost)
     unit = "groups" if plan.pairs[0].group_size else "items"
-    rows = [{key: row[key] for key in keys} for row in plan.rows()]
+    rows = plan.rows()
     if plan.pairs[0].group_size:
         per_unit = [design.shape.per_unit for design in plan.designs]
         rows = [{**row, "items_per_group": k} for row, k in zip(rows, per_unit, strict=True)]
@@ -253,9 +250,7 @@ def _designs(plan: RankingPlan, best: Design) -> Finding:
     )
 
 
-def size_columns(
-    plan: RankingPlan, *, people: bool, votes: Sequence[Column] = ()
-) -> list[Column]:
+def size_columns(plan: SizePlan, *, people: bool, votes: Sequence[Column] = ()) -> list[Column]:
     """How large a design is: who votes, in how many groups, items and votes, and the cost."""
     groups = [*columns("count", "items_per_group"), Column("groups", "groups needed", "count")]
     return [
@@ -268,7 +263,7 @@ def size_columns(
     ]
 
 
-def _design_columns(plan: RankingPlan) -> list[Column]:
+def _design_columns(plan: SizePlan) -> list[Column]:
     """Columns of the designs; those of a ranking have their hardest pair."""
     people = bool(plan.pairs[0].pilot_annotators)
     heads = size_columns(plan, people=people, votes=columns("count", "votes_per_item"))
@@ -284,7 +279,7 @@ def _design_columns(plan: RankingPlan) -> list[Column]:
     return heads
 
 
-def _designs_sentence(plan: RankingPlan, best: Design) -> str:
+def _designs_sentence(plan: SizePlan, best: Design) -> str:
     """Which design is cheapest, or what more annotators trade for items."""
     size = size_words(best)
     rows = [design for design in plan.designs if design.shape.per_unit == best.shape.per_unit]
@@ -315,7 +310,7 @@ def _shape_words(shape: Shape) -> str:
     return f"{units} {panel_words(shape)}"
 
 
-def _design_charts(plan: RankingPlan) -> tuple[Lines, ...]:
+def _design_charts(plan: SizePlan) -> tuple[Lines, ...]:
     """Items needed over annotators (or votes per item)."""
     if len(plan.designs) < 2:
         return ()
@@ -345,7 +340,7 @@ def _line(shape: Shape, *, people: bool) -> str:
     return votes + f", {count(shape.per_unit, 'item')} per group" * (shape.per_unit > 1)
 
 
-def _power(plan: RankingPlan, best: Design) -> Finding:
+def _power(plan: SizePlan, best: Design) -> Finding:
     """Power against the number of items, by annotators."""
     event = "Probability of resolving the difference"
     if plan.ranks:  # of several pairs it is the least
@@ -390,7 +385,7 @@ def _power(plan: RankingPlan, best: Design) -> Finding:
     )
 
 
-def _some_shapes(plan: RankingPlan) -> list[Shape]:
+def _some_shapes(plan: SizePlan) -> list[Shape]:
     """Designs to draw, those of the groups of the pilot."""
     usual = plan.pairs[0].pilot_shape.per_unit
     shapes = plan.planned[0].shapes()
@@ -409,7 +404,7 @@ def _share(power: float) -> str:
     return percent(power, digits)
 
 
-def _source_shares(pair: Size) -> dict[str, float]:
+def _source_shares(pair: PairPlan) -> dict[str, float]:
     """What groups, items, annotators and votes are of the variance in the pilot."""
     parts, units, shape = pair.components, pair.pilot_units, pair.pilot_shape
     noise = parts.cells + parts.votes / shape.per_unit
@@ -423,7 +418,7 @@ def _source_shares(pair: Size) -> dict[str, float]:
     return {name: part / whole for name, part in variances.items()} if whole > 0 else {}
 
 
-def _source_words(plan: RankingPlan) -> str:
+def _source_words(plan: SizePlan) -> str:
     """Where the uncertainty of the pilot comes from, and what would lessen it."""
     share, pair = _source_shares(plan.hardest), f"{plan.hardest.a} and {plan.hardest.b}"
     if not share:
@@ -440,7 +435,7 @@ def _source_words(plan: RankingPlan) -> str:
     )
 
 
-def _pair_row(pair: Size, best: Design | None) -> dict[str, Cell]:
+def _pair_row(pair: PairPlan, best: Design | None) -> dict[str, Cell]:
     """What one pair needs alone, and its power in the planned study."""
     names = ("a", "b", "difference", "low", "high", "resolved", "state")
     row: dict[str, Cell] = {name: getattr(pair, name) for name in names}
@@ -460,7 +455,7 @@ def _pair_row(pair: Size, best: Design | None) -> dict[str, Cell]:
 PAIR_STATES = {"not plannable": "open in this pilot: give a difference"}
 
 
-def _pairs(plan: RankingPlan) -> Finding:
+def _pairs(plan: SizePlan) -> Finding:
     """Neighbours of a ranking: what each pair needs alone, and its power in the whole study."""
     rows = [_pair_row(pair, plan.recommended) for pair in plan.pairs]
     named_rows = zip(plan.pairs, rows, strict=True)
@@ -504,7 +499,7 @@ def _pairs(plan: RankingPlan) -> Finding:
     )
 
 
-def _pairs_sentence(plan: RankingPlan, needed: Mapping[str, int]) -> str:
+def _pairs_sentence(plan: SizePlan, needed: Mapping[str, int]) -> str:
     """Which pair needs most, which least, what all need, and which cannot be planned."""
     planned = sorted((items, pair) for pair, items in needed.items())
     left = len(plan.pairs) - len(plan.planned)
@@ -528,15 +523,15 @@ def _pairs_sentence(plan: RankingPlan, needed: Mapping[str, int]) -> str:
     return hint("{}. {}", sentence, rest) if rest else f"{sentence}."
 
 
-def plan_report(planned: Size | RankingPlan, wanted: NextItems | None = None) -> Report:
+def plan_report(plan: SizePlan, wanted: NextItems | None = None) -> Report:
     """Everything about a plan, and about the votes that come next.
 
     Parameters
     ----------
-    planned
-        What `plan_size` or `plan_ranking` found.
+    plan
+        What `plan_size` found.
     wanted
-        What `next_items` or `next_for_ranking` found, if asked.
+        What `next_items` found, if asked.
 
     Examples
     --------
@@ -544,12 +539,11 @@ def plan_report(planned: Size | RankingPlan, wanted: NextItems | None = None) ->
     >>> from equipoise.study.planning import plan_size
     >>> readings, scores = reading_study()
     >>> report = plan_report(plan_size(scores, readings, difference=0.01, simulations=0))
-    >>> [one.key for one in report.findings]
+    >>> [finding.key for finding in report.findings]
     ['verdict', 'designs', 'power']
     """
-    if not isinstance(planned, Size | RankingPlan):
-        raise wrong_type("plan", planned, "a plan", "give what plan_size or plan_ranking found")
-    plan = pair_as_ranking(planned) if isinstance(planned, Size) else planned
+    if not isinstance(plan, SizePlan):
+        raise wrong_type("plan", plan, "a plan", "give what plan_size found")
     first, target, title = plan.pairs[0], plan.aim, titled(plan.pairs[0].metric)
     prices = {
         "Price of an item": target.price_item,
@@ -626,8 +620,8 @@ def _of_task(finding: Finding, task: str) -> Finding:
 
 def _overview(plans: Sequence[TaskPlan]) -> Finding:
     """Which task needs the largest study, and every task in a table."""
-    first = plans[0].whole
-    named = any(plan.whole.pairs[0].pilot_annotators for plan in plans)
+    first = plans[0].planned
+    named = any(plan.planned.pairs[0].pilot_annotators for plan in plans)
     heads = [
         Column("task", "task"),
         Column("a", "hardest pair" if first.ranks else "pair", "model"),
@@ -649,7 +643,7 @@ def _overview(plans: Sequence[TaskPlan]) -> Finding:
 
 
 def _sentence(plans: Sequence[TaskPlan]) -> str:
-    planned = [(plan, best) for plan in plans if (best := plan.whole.recommended) is not None]
+    planned = [(plan, best) for plan in plans if (best := plan.planned.recommended) is not None]
     lost = len(plans) - len(planned)
     rest = f" No size can be planned for {count(lost)} of {count(len(plans), 'task')}."
     if not planned:

@@ -43,7 +43,7 @@ ask again after each.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -54,10 +54,10 @@ from numpy.typing import NDArray
 
 from equipoise.metrics import Metric, titled
 from equipoise.read.writing import replaced
-from equipoise.study.arguments import as_predictions
-from equipoise.study.planning.pilot import Pilot, neighbours, pilot_of_two, require_finite
-from equipoise.study.planning.power_analysis import Progress
-from equipoise.study.planning.size import RankingPlan, Size, pair_as_ranking
+from equipoise.study.analyses.scoring import freeze
+from equipoise.study.planning.pilot import Pilot, pilots, require_finite
+from equipoise.study.planning.power_analysis import Progress, power_target
+from equipoise.study.planning.size import SizePlan
 from equipoise.types import (
     Annotations,
     Cell,
@@ -65,7 +65,6 @@ from equipoise.types import (
     Dots,
     Finding,
     Floats,
-    InputError,
     Ints,
     Names,
     Notices,
@@ -75,10 +74,8 @@ from equipoise.types import (
     columns,
     count,
     csv_text,
-    frozen,
-    joined,
-    listed,
     percent,
+    require_keywords,
     require_whole,
     rows_of,
     short_repr,
@@ -129,20 +126,6 @@ def _vote_shares(two: Pilot) -> tuple[Floats, PerItem, float]:
     imagined = share / (1 - share)
     mean = (whole * worth + imagined * usual[:, None]) / (worth + imagined)
     return np.where(two.gold, whole, mean), np.asarray(worth), imagined
-
-
-def _check_keywords(
-    where: str, number: int, how: Mapping[str, Any], names: Sequence[str]
-) -> None:
-    """Check how many items are asked for, and the further keywords."""
-    require_whole(f"{where}, number", number, least=1)
-    unknown = sorted(set(how) - set(names))
-    if unknown:
-        raise InputError(where, f"{listed(unknown)}", joined(names, "or"), "correct it")
-    require_whole(f"{where}, seed", how.get("seed", 0), do="try 0")
-    progress = how.get("progress")
-    if progress is not None and not callable(progress):
-        raise wrong_type(f"{where}, progress", progress, "a function", "leave it out")
 
 
 class _NextVote(NamedTuple):
@@ -239,16 +222,7 @@ class NextItems:
     __repr__ = short_repr
 
     def __post_init__(self) -> None:
-        for name in (
-            "difference",
-            "variance",
-            "part",
-            "votes",
-            "soft_label",
-            "gain",
-            "lowered",
-        ):
-            object.__setattr__(self, name, frozen(getattr(self, name)))
+        freeze(self)
 
     def _more(self) -> dict[str, NDArray[np.generic]]:
         """The pair that each item tells most about, where there are several to choose from."""
@@ -263,6 +237,12 @@ class NextItems:
         ranks = np.arange(1, len(self.items) + 1)
         facts = zip(KNOWN, (self.votes, self.soft_label, self.gain), strict=True)
         return rows_of({}, {"item": self.items}, {**dict(facts), "rank": ranks, **self._more()})
+
+    @property
+    def heads(self) -> list[str]:
+        """Columns of the lines to fill in."""
+        task = ["task"] if self.task else []
+        return ["item", *task, "annotator", "label", *KNOWN, *self._more()]
 
     def sheet(self) -> list[dict[str, Cell]]:
         """The items as lines to fill in, which can be read as votes when they are.
@@ -283,13 +263,7 @@ class NextItems:
         Filled in, it is read as votes by `equipoise.read_annotations`; lines without a label
         are left out.
         """
-        if not isinstance(path, str | Path):
-            raise wrong_type("next items", path, "the name of a file", "try 'next.csv'")
-        task = ["task"] if self.task else []
-        heads = ["item", *task, "annotator", "label", *KNOWN, *self._more()]
-        rows = ([row.get(name) for name in heads] for row in self.sheet())
-        with replaced(path) as file:
-            file.write(csv_text(heads, rows).encode())
+        write_next((self,), path)
 
     def _batch(self) -> str:
         """Name the items of the list, and say why they may be fewer than asked for."""
@@ -396,86 +370,17 @@ def next_items(
     annotations: Annotations,
     metric: str | Metric = "auroc",
     number: int = 50,
+    *,
+    models: tuple[str, str] | None = None,
+    ranking: bool = False,
     **how: Any,
 ) -> NextItems:
     """Rank items by what one more vote on each is expected to bring.
 
     Parameters
     ----------
-    predictions, annotations, metric
+    predictions, annotations, metric, models, ranking
         As for `plan_size`.
-    number
-        How many items to name.
-    **how
-        `models` (by default the two best), `task`, `seed` (items of equal gain stand in
-        random order), `progress`.
-
-    Examples
-    --------
-    >>> votes = Annotations.from_counts(np.array([[2, 0], [1, 1], [0, 2], [2, 0], [0, 2]]))
-    >>> a = Predictions("a", votes.items, np.array([0.1, 0.5, 0.9, 0.2, 0.8]))
-    >>> b = Predictions("b", votes.items, np.array([0.1, 0.9, 0.5, 0.2, 0.4]))
-    >>> next_items([a, b], votes.against("1"), number=2).items
-    ('1', '2')
-    """
-    _check_keywords("next items", number, how, ("models", "task", "seed", "progress"))
-    two = pilot_of_two(
-        predictions, annotations, metric, how.get("models"), task=how.get("task")
-    )
-    vote = _one_more_vote(two, how.get("progress"))
-    fields = _named_items([two], [vote], vote.gain, number, how)
-    return NextItems(models=(two.a, two.b), ranks=False, **fields)
-
-
-def _named_items(
-    pairs: Sequence[Pilot],
-    votes: Sequence[_NextVote],
-    gain: PerItem,
-    number: int,
-    how: Mapping[str, Any],
-) -> dict[str, Any]:
-    """What both lists say of the pairs and of the chosen items."""
-    chosen = _largest(gain, number, how.get("seed", 0))
-    two = pairs[0]
-    label = two.shares[0] if len(two.shares) == 1 else two.shares.max(axis=0)
-    return {
-        "metric": two.metric.name,
-        "difference": np.array([pair.difference for pair in pairs]),
-        "variance": _variances(pairs),
-        "part": np.array([vote.part.sum() for vote in votes]),
-        "pilot_items": len(two.items),
-        "asked": number,
-        "imagined": votes[0].imagined,
-        "items": tuple(two.items[i] for i in chosen),
-        "votes": two.votes.sizes[chosen],
-        "soft_label": label[chosen],
-        "gain": gain[chosen],
-        "lowered": np.stack([vote.gain for vote in votes])[:, chosen],
-        "task": how.get("task") or "",
-        "notices": two.notices,
-    }
-
-
-def _variances(pairs: Sequence[Pilot]) -> Floats:
-    """Two-way variance of every difference; 0 where models say the same."""
-    variances = np.array([pair.spread.variance for pair in pairs])
-    same = np.array([pair.spread.items <= NOISE for pair in pairs])
-    return np.where(same, 0.0, variances)
-
-
-def next_for_ranking(
-    predictions: Iterable[Predictions],
-    annotations: Annotations,
-    metric: str | Metric = "auroc",
-    number: int = 50,
-    **how: Any,
-) -> NextItems:
-    """Rank items by what one more vote on each is expected to bring for the whole order.
-
-    Parameters
-    ----------
-    predictions, annotations, metric
-        As for `plan_ranking`.
     number
         How many items to name.
     **how
@@ -484,23 +389,52 @@ def next_for_ranking(
     Examples
     --------
     >>> votes = Annotations.from_counts(np.array([[2, 0], [1, 1], [0, 2], [2, 0], [0, 2]]))
-    >>> scores = {"a": [0.1, 0.5, 0.9, 0.2, 0.8], "b": [0.1, 0.9, 0.5, 0.2, 0.4]}
-    >>> two = [Predictions(name, votes.items, np.array(s)) for name, s in scores.items()]
-    >>> next_for_ranking(two, votes.against("1"), number=2).items
+    >>> a = Predictions("a", votes.items, np.array([0.1, 0.5, 0.9, 0.2, 0.8]))
+    >>> b = Predictions("b", votes.items, np.array([0.1, 0.9, 0.5, 0.2, 0.4]))
+    >>> next_items([a, b], votes.against("1"), number=2).items
+    ('1', '2')
+    >>> next_items([a, b], votes.against("1"), number=2, ranking=True).items
     ('1', '2')
     """
-    _check_keywords("next for ranking", number, how, ("task", "seed", "progress"))
-    progress, votes = how.get("progress"), list[_NextVote]()
-    pairs = neighbours(as_predictions(predictions), annotations, metric, task=how.get("task"))
+    require_keywords(how, ("task", "seed", "progress"))
+    require_whole("next items, number", number, least=1)
+    aim, votes = power_target(how), []
+    progress = aim.progress
+    pairs = pilots(predictions, annotations, metric, models, aim=aim, ranking=ranking)
     for done, two in enumerate(pairs, 1):
-        votes.append(_one_more_vote(two, None))
-        if progress is not None:
+        votes.append(_one_more_vote(two, None if ranking else progress))
+        if ranking and progress is not None:
             progress(done, len(pairs))
+    apart, variance = np.array([two.difference for two in pairs]), _variances(pairs)
     lowered = np.stack([vote.gain for vote in votes])
-    apart = np.array([two.difference for two in pairs])
-    gain = _weights(apart, _variances(pairs)) @ lowered
-    fields = _named_items(pairs, votes, gain, number, how)
-    return NextItems(models=(pairs[0].a, *(two.b for two in pairs)), ranks=True, **fields)
+    gain = _weights(apart, variance) @ lowered if ranking else lowered[0]
+    chosen, two = _largest(gain, number, aim.seed), pairs[0]
+    label = two.shares[0] if len(two.shares) == 1 else two.shares.max(axis=0)
+    return NextItems(
+        metric=two.metric.name,
+        models=(two.a, *(pair.b for pair in pairs)),
+        ranks=ranking,
+        difference=apart,
+        variance=variance,
+        part=np.array([vote.part.sum() for vote in votes]),
+        pilot_items=len(two.items),
+        asked=number,
+        imagined=votes[0].imagined,
+        items=tuple(two.items[i] for i in chosen),
+        votes=two.votes.sizes[chosen],
+        soft_label=label[chosen],
+        gain=gain[chosen],
+        lowered=lowered[:, chosen],
+        task=aim.task or "",
+        notices=two.notices,
+    )
+
+
+def _variances(pairs: Sequence[Pilot]) -> Floats:
+    """Two-way variance of every difference; 0 where models say the same."""
+    variances = np.array([pair.spread.variance for pair in pairs])
+    same = np.array([pair.spread.items <= NOISE for pair in pairs])
+    return np.where(same, 0.0, variances)
 
 
 def _weights(difference: Floats, variance: Floats) -> Floats:
@@ -525,18 +459,12 @@ class TaskPlan:
     """The plan for one task, and the votes that come next, where they were asked for."""
 
     task: str
-    planned: Size | RankingPlan
+    planned: SizePlan
     wanted: NextItems | None = None
-
-    @property
-    def whole(self) -> RankingPlan:
-        """The plan as one of a ranking."""
-        return pair_as_ranking(self.planned) if isinstance(self.planned, Size) else self.planned
 
     def row(self) -> dict[str, Cell]:
         """The hardest pair, what the recommended design takes, and how far that is known."""
-        plan, hard = self.whole, self.whole.hardest
-        best = plan.recommended
+        hard, best = self.planned.hardest, self.planned.recommended
         row: dict[str, Cell] = {
             "task": self.task,
             "a": hard.a,
@@ -556,20 +484,11 @@ class TaskPlan:
         return row
 
 
-def write_next(plans: Sequence[TaskPlan], path: Path) -> None:
+def write_next(lists: Sequence[NextItems], path: str | Path) -> None:
     """Write the items that come next, of all tasks, as one CSV to fill in."""
-    lists = [plan.wanted for plan in plans if plan.wanted is not None]
-    if len(lists) == 1:
-        lists[0].write(path)
-        return
-    rows = [
-        {"item": row["item"], "task": plan.task, **row}
-        for plan in plans
-        if plan.wanted is not None
-        for row in plan.wanted.sheet()
-    ]
-    names = list(dict.fromkeys(name for row in rows for name in row))
+    if not isinstance(path, str | Path):
+        raise wrong_type("next items", path, "the name of a file", "try 'next.csv'")
+    heads = dict.fromkeys(head for wanted in lists for head in wanted.heads)
+    rows = ([row.get(name) for name in heads] for wanted in lists for row in wanted.sheet())
     with replaced(path) as file:
-        file.write(
-            csv_text(names, ([row.get(name) for name in names] for row in rows)).encode()
-        )
+        file.write(csv_text(list(heads), rows).encode())

@@ -25,11 +25,16 @@ import numpy as np
 from equipoise.inference import Reason, Spread
 from equipoise.inference.ranks import higher_is_better
 from equipoise.metrics import Metric
-from equipoise.study import Evaluation, Settings, evaluate
+from equipoise.study import Settings
 from equipoise.study.alignment import Aligned
 from equipoise.study.arguments import as_annotations, as_metrics, as_predictions
 from equipoise.study.blocks import every_class, pair
-from equipoise.study.planning.power_analysis import DifferenceVariances, Progress
+from equipoise.study.planning.power_analysis import (
+    DifferenceVariances,
+    PowerTarget,
+    Progress,
+)
+from equipoise.study.study import Study
 from equipoise.study.truth import TaskTruth
 from equipoise.study.uncertainty import influence_of
 from equipoise.types import (
@@ -45,6 +50,7 @@ from equipoise.types import (
     Predictions,
     Votes,
     hint,
+    joined,
     listed,
     nearest,
     wrong_type,
@@ -67,14 +73,14 @@ class Pilot:
     Attributes
     ----------
     study
-        The evaluation, and what it was made of.
+        All models of the pilot in one task, by one metric.
     a, b
         The models; a is the better one in the pilot, unless an order was asked for.
     notices
         What the user should know.
     """
 
-    study: "_PilotVotes"
+    study: Study
     a: str
     b: str
     notices: Notices = ()
@@ -213,8 +219,12 @@ class Pilot:
         if self.spread.population.annotators and (grouped or not len(self.group_sizes)):
             return self.spread
         items = "random" if self.spread.population.annotators else "fixed"
-        parts = self.study.again(items=items, grouped=grouped)
-        return parts.two_way(self.metric.name).between(*self._place)
+        votes = self.study.annotations
+        if not grouped:
+            votes = replace(votes, group=None, groups=None)
+        view = self.study.with_truth(votes, "influence")
+        view = view.with_settings(replace(self.study.settings, items=items))
+        return view.evaluation.two_way(self.metric.name).between(*self._place)
 
     # ---- labels other than those that were found ---------------------------------------------
 
@@ -283,58 +293,28 @@ class Pilot:
         return np.asarray(a - b if metric.better == "higher" else b - a)
 
 
-@dataclass(frozen=True, eq=False)
-class _PilotVotes:
-    """A pilot with all its models: the evaluation of one task by one metric."""
-
-    predictions: tuple[Predictions, ...]
-    annotations: Annotations
-    evaluation: Evaluation
-
-    def again(self, *, items: str, grouped: bool) -> Evaluation:
-        """The same for fixed items, or without groups."""
-        votes = self.annotations
-        if not grouped:
-            votes = replace(votes, group=None, groups=None)
-        how = Settings(level=self.evaluation.level, items=items, on_missing="drop")
-        return evaluate(
-            self.predictions,
-            votes,
-            metrics=self.evaluation.metrics,
-            resampling="influence",
-            settings=how,
-        )
-
-    def good(self) -> Floats:
-        """Values as higher-is-better, shape (models,)."""
-        metric = self.evaluation.metrics[0]
-        values = self.evaluation.two_way(metric.name).values
-        return higher_is_better(values, metric.better)
-
-
 def _pilot_study(
     predictions: Predictions | Iterable[Predictions],
     annotations: Annotations,
     metric: str | Metric,
-    *,
-    models: tuple[str, str] | None = None,
-    task: str | None = None,
-    level: float = 0.95,
-) -> _PilotVotes:
-    """Evaluate the models of one task: all, or the two that are named."""
+    models: tuple[str, str] | None,
+    aim: PowerTarget,
+) -> Study:
+    """The models of one task, all or the two that are named, by one metric."""
     chosen = usable_metric(*as_metrics([metric]))
-    models_given, annotations = as_predictions(predictions), as_annotations(annotations)
-    tasks, asked_task = annotations.tasks, annotations.tasks[0] if task is None else task
+    every_model, annotations = as_predictions(predictions), as_annotations(annotations)
+    tasks, task = annotations.tasks, aim.task
+    asked_task = tasks[0] if task is None else task
     if task is None and len(tasks) > 1:
         do = hint("choose one ({}): {}", Option("task"), ", ".join(tasks))
         raise InputError("annotations", f"{len(tasks)} tasks", "one", do)
     if asked_task not in tasks:
         raise InputError("task", f"{task!r}", "a task of these", nearest(str(task), tasks))
-    mine = [prediction for prediction in models_given if prediction.task == asked_task]
+    mine = [prediction for prediction in every_model if prediction.task == asked_task]
     if not mine and len(tasks) == 1:
         mine = [
             replace(prediction, task=asked_task)
-            for prediction in models_given
+            for prediction in every_model
             if not prediction.task
         ]
     names = tuple(prediction.model for prediction in mine)
@@ -345,80 +325,62 @@ def _pilot_study(
         mine = [prediction for prediction in mine if prediction.model in models]
     if len({prediction.model for prediction in mine}) < 2:
         raise InputError("models", "a single one", "two to compare", "name two models")
-    how = Settings(level=level, on_missing="drop")
-    evaluation = evaluate(
-        mine, annotations, metrics=[chosen], resampling="influence", settings=how
-    )
-    _check(evaluation, annotations)
-    return _PilotVotes(tuple(mine), annotations, evaluation)
+    how = Settings(level=aim.level, on_missing="drop")
+    study = Study.of(mine, annotations, metrics=[chosen], resampling="influence", settings=how)
+    _check(study)
+    return study
 
 
-def _check(evaluation: Evaluation, annotations: Annotations) -> None:
-    """Refuse pilots that are too small, and values that are undefined or infinite."""
-    question, metric = evaluation.questions[0], evaluation.metrics[0]
+def _check(study: Study) -> None:
+    """Refuse pilots that are too small, and values that are undefined."""
+    question, metric = study.evaluation.questions[0], study.evaluation.metrics[0]
     if len(question.items) < 3:
         got = f"{len(question.items)} items"
         raise InputError("pilot", got, "at least 3", "collect a larger pilot")
-    group = annotations.group
+    group = study.annotations.group
     if group is not None and len(np.unique(group[question.place])) < 2:
         raise InputError(
             "pilot", "a single group", "at least two groups of items", "leave the group out"
         )
-    if np.isnan(evaluation.two_way(metric.name).values).any():
+    if np.isnan(study.evaluation.two_way(metric.name).values).any():
         where, got = f"metric {metric.name}", "undefined on the pilot"
         raise InputError(where, got, "votes for every class", "collect a larger pilot")
 
 
-def pilot_of_two(
+def pilots(
     predictions: Predictions | Iterable[Predictions],
     annotations: Annotations,
     metric: str | Metric,
     models: tuple[str, str] | None = None,
     *,
-    task: str | None = None,
-    level: float = 0.95,
-) -> Pilot:
-    """Two models of a pilot: those that are named, or the two best.
-
-    Models that score exactly as the best are passed over unless they were asked for.
-    """
-    named = _two_names(models)
-    study = _pilot_study(predictions, annotations, metric, models=named, task=task, level=level)
-    good, names = study.good(), study.evaluation.models
-    order = np.argsort(-good, kind="stable")
-    below = [m for m in order[1:] if named is not None or good[m] < good[order[0]]]
-    best, rival = order[0], (below or order[1:])[0]
-    require_finite(
-        study.evaluation.metrics[0], [names[m] for m in (best, rival) if np.isinf(good[m])]
-    )
-    same = tuple(names[m] for m in order[1:] if m != rival and good[m] == good[best])
-    text = "Passed over, with exactly the value of {best!r}: {same:names}."
-    passed = Notice("passed_over", text, values={"best": names[best], "same": same})
-    notices = (passed,) if same and below else ()
-    return Pilot(study, names[best], names[rival], (*_pilot_notices(study), *notices))
-
-
-def neighbours(
-    predictions: Iterable[Predictions],
-    annotations: Annotations,
-    metric: str | Metric,
-    *,
-    task: str | None = None,
-    level: float = 0.95,
+    aim: PowerTarget | None = None,
+    ranking: bool = False,
 ) -> list[Pilot]:
-    """Every model with the next, best first."""
-    study = _pilot_study(predictions, annotations, metric, task=task, level=level)
-    good, names = study.good(), study.evaluation.models
-    require_finite(
-        study.evaluation.metrics[0],
-        [m for m, x in zip(names, good, strict=True) if np.isinf(x)],
-    )
-    order = [names[m] for m in np.argsort(-good, kind="stable")]
-    return [Pilot(study, a, b, _pilot_notices(study)) for a, b in pairwise(order)]
+    """What a plan is about: two models, or for a ranking every model with the next.
 
-
-def _pilot_notices(study: _PilotVotes) -> Notices:
-    return tuple(notice for notice in study.evaluation.notices if notice.code in TOLD)
+    The two are those that are named, or the two best; models that score exactly as the best are
+    passed over unless they were asked for.
+    """
+    aim, named = aim or PowerTarget(), _two_names(models)
+    if named is not None and ranking:
+        got, do = f"{joined(named)}, and the whole order", "leave one out"
+        raise InputError("models", got, "two models or the order of all", do)
+    study = _pilot_study(predictions, annotations, metric, named, aim)
+    compared, names = study.evaluation.metrics[0], study.evaluation.models
+    good = higher_is_better(study.evaluation.two_way(compared.name).values, compared.better)
+    order = np.argsort(-good, kind="stable")
+    notices = [notice for notice in study.evaluation.notices if notice.code in TOLD]
+    if not ranking:
+        below = [m for m in order[1:] if named is not None or good[m] < good[order[0]]]
+        rival = (below or order[1:])[0]
+        same = tuple(names[m] for m in order[1:] if m != rival and good[m] == good[order[0]])
+        if same and below:
+            text = "Passed over, with exactly the value of {best!r}: {same:names}."
+            values = {"best": names[order[0]], "same": same}
+            notices.append(Notice("passed_over", text, values=values))
+        order = np.array([order[0], rival])
+    require_finite(compared, [names[m] for m in order if np.isinf(good[m])])
+    return [Pilot(study, names[a], names[b], tuple(notices)) for a, b in pairwise(order)]
 
 
 def with_single_votes(two: Pilot, seed: int = 0) -> float | None:

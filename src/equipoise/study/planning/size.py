@@ -20,13 +20,12 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from equipoise.inference import Reason
 from equipoise.metrics import Metric, titled
 from equipoise.scale.engine import current
-from equipoise.study.arguments import as_predictions
-from equipoise.study.planning.pilot import Pilot, neighbours, pilot_of_two, with_single_votes
+from equipoise.study.planning.pilot import Pilot, pilots, with_single_votes
 from equipoise.study.planning.power_analysis import (
     LEAST,
     VOTES,
@@ -89,8 +88,8 @@ class Design(NamedTuple):
     b: str
     power: float
     pair_power: float
-    simulated: float
-    monte_carlo_error: float
+    simulated: float = math.nan
+    monte_carlo_error: float = math.nan
 
     @property
     def shape(self) -> Shape:
@@ -99,7 +98,7 @@ class Design(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Size:
+class PairPlan:
     """How many items and annotators tell two models apart.
 
     Attributes
@@ -222,19 +221,9 @@ class Size:
         )
 
     @property
-    def cheapest(self) -> Design | None:
-        """The design that costs least; None without prices."""
-        return cheapest(self.designs)
-
-    @property
     def pair(self) -> str:
         """Names of the two models, for tables and figures."""
         return f"{self.a} / {self.b}"
-
-    def rows(self) -> list[dict[str, Cell]]:
-        """The designs, one per line; the pair is said once, by the plan."""
-        rows = [design._asdict() for design in self.designs]
-        return [{key: row[key] for key in row if key not in OF_PAIR} for row in rows]
 
     @property
     def finding(self) -> str:
@@ -258,7 +247,7 @@ class Size:
                 "nobody knows how large a difference there is to find."
             )
             return hint("{} Give the smallest one that matters ({}).", why, DIFFERENCE)
-        best = self.cheapest or nearest_to_pilot(self.designs, self)
+        best = recommended(self.designs, self)
         chance = exact_percent(self.aim.power)
         if best is None:
             return f"{self._goal()} with a probability of {chance}: {self.limit()}".rstrip()
@@ -293,10 +282,6 @@ class Size:
         few = f"with fewer than {count(least)} annotators no number of items reaches it."
         return few if not self.designs else few[0].upper() + few[1:]
 
-    def reports(self) -> tuple[Finding, ...]:
-        """Everything that the plan says: size, power and designs."""
-        return pair_as_ranking(self).reports()
-
 
 def plan_size(
     predictions: Predictions | Iterable[Predictions],
@@ -304,9 +289,10 @@ def plan_size(
     *,
     metric: str | Metric = "auroc",
     models: tuple[str, str] | None = None,
+    ranking: bool = False,
     **how: Any,
-) -> Size:
-    """Plan how many items and annotators are needed to tell two models apart.
+) -> "SizePlan":
+    """Plan how many items and annotators are needed to tell models apart.
 
     Parameters
     ----------
@@ -316,6 +302,10 @@ def plan_size(
         Any metric that means the same for any number of items, with soft labels.
     models
         The two models; by default the two best of the pilot.
+    ranking
+        Plan for the whole order instead: every model against the next, best first. The power is
+        then that of all pairs together, and of each design the pair that is hardest to tell
+        apart is simulated.
     **how
         The fields of `planning.power.PowerTarget`: power, level, annotators, votes,
         items_per_group, difference, margin, price_item, price_vote, price_annotator,
@@ -326,20 +316,25 @@ def plan_size(
     >>> from equipoise.datasets.demo import reading_study
     >>> readings, scores = reading_study()
     >>> plan = plan_size(scores, readings, difference=0.005, simulations=0)
-    >>> [one.annotators for one in plan.designs]
+    >>> [design.annotators for design in plan.designs]
     [3, 5, 8, 12, 20]
+    >>> order = plan_size(scores, readings, ranking=True, simulations=0)
+    >>> len(order.models) - len(order.pairs), order.designs[0].power >= 0.8
+    (1, True)
     """
     target = power_target(how)
-    two = pilot_of_two(
-        predictions, annotations, metric, models, task=target.task, level=target.level
-    )
-    if target.margin is not None and models is not None:
-        two = replace(two, a=models[0], b=models[1])
-    return plan_pair(two, target)
+    looked_at = pilots(predictions, annotations, metric, models, aim=target, ranking=ranking)
+    if target.margin is not None and models is not None:  # the first is not worse
+        looked_at = [replace(two, a=models[0], b=models[1]) for two in looked_at]
+    quiet = replace(target, progress=None)
+    plan = SizePlan(aim=target, pairs=tuple(_plan_pair(two, quiet) for two in looked_at))
+    if plan.planned:
+        plan = replace(plan, designs=_designs(plan))
+    return replace(plan, notices=_notices(plan))
 
 
-def plan_pair(two: Pilot, target: PowerTarget) -> Size:
-    """Plan for the two models of a pilot."""
+def _plan_pair(two: Pilot, target: PowerTarget) -> PairPlan:
+    """Plan for the two models of a pilot alone."""
     low, high = two.metric.bounds
     for name in ("difference", "margin"):
         value = getattr(target, name)
@@ -351,7 +346,7 @@ def plan_pair(two: Pilot, target: PowerTarget) -> Size:
     half = two.spread.half_width(target.level)
     assumed = target.difference is not None or target.margin is not None
     sizes = two.group_sizes
-    plan = Size(
+    pair = PairPlan(
         metric=two.metric.name,
         a=two.a,
         b=two.b,
@@ -367,63 +362,68 @@ def plan_pair(two: Pilot, target: PowerTarget) -> Size:
         components=two.components,
         aim=target,
     )
-    if plan.state == "out of reach":  # and not why there is nothing to plan for
-        plan = with_designs(plan, plan.shapes())
-    return replace(plan, notices=(*two.notices, *_notices(plan, two)))
+    if pair.state == "out of reach":  # and not why there is nothing to plan for
+        pair = replace(pair, designs=_designs_of((pair,), pair.shapes()))
+    return replace(pair, notices=(*two.notices, *_pair_notices(pair, two)))
 
 
-AnyPlan = TypeVar("AnyPlan", Size, "RankingPlan")
+def _designs(plan: "SizePlan") -> tuple[Design, ...]:
+    """A design of every shape that has one for all pairs; simulating them takes long.
 
-
-def with_designs(plan: AnyPlan, shapes: Sequence[Shape]) -> AnyPlan:
-    """The plan with a design of every shape that has one; simulating them takes long.
-
-    They are made on the engine in use, maybe by other processes, so that the plan which they
-    are given does not hold anybody's progress.
+    They are made on the engine in use, maybe by other processes.
     """
-    quiet = replace(plan, aim=replace(plan.aim, progress=None))
+    designs = plan.planned[0].designs
+    if plan.ranks:
+        designs = _designs_of(plan.planned, plan.planned[0].shapes())
     progress = plan.aim.progress if plan.aim.simulations else None
-    designs = current().map(partial(_design, quiet), shapes, progress=progress)
-    return replace(plan, designs=tuple(design for design in designs if design is not None))
+    simulated = current().map(partial(_simulated, plan.planned), designs, progress=progress)
+    return tuple(simulated)
 
 
-def _design(plan: "Size | RankingPlan", shape: Shape) -> Design | None:
-    """The fewest units of a shape, its hardest pair simulated; None out of reach."""
-    pairs = (plan,) if isinstance(plan, Size) else plan.planned
-    size = design_size(plan, shape, grouped=bool(pairs[0].group_size))
-    if size is None:
+def _designs_of(pairs: Sequence[PairPlan], shapes: Sequence[Shape]) -> tuple[Design, ...]:
+    every_design = current().map(partial(_design, pairs), shapes)
+    return tuple(design for design in every_design if design is not None)
+
+
+def _design(pairs: Sequence[PairPlan], shape: Shape) -> Design | None:
+    """The fewest units of a shape that reach the power; None where no number does."""
+    aim, grouped = pairs[0].aim, bool(pairs[0].group_size)
+    enough = aim.power - 1e-12
+    units = smallest(
+        lambda number: power_of_all(pairs, number, shape) >= enough, FEWEST[grouped], MOST
+    )
+    if units is None:
         return None
-    units = size[2]
     hard = min(pairs, key=lambda pair: pair.power(units, shape))
+    items, people = units * shape.per_unit, shape.annotators
+    votes = items * shape.votes
     return Design(
-        *(*size, hard.a, hard.b, plan.power(units, shape), hard.power(units, shape)),
-        *simulated(replace(hard, aim=plan.aim), units, shape),
+        annotators=people,
+        votes_per_item=shape.votes,
+        groups=units,
+        items=items,
+        votes=votes,
+        cost=aim.cost(items, votes, people),
+        a=hard.a,
+        b=hard.b,
+        power=power_of_all(pairs, units, shape),
+        pair_power=hard.power(units, shape),
     )
 
 
-def simulated(plan: Size, units: int, shape: Shape) -> tuple[float, float]:
-    """Simulated power of a design with its error; nan where it is not simulated."""
-    aim = plan.aim
-    if not aim.simulations or not can_simulate(units, shape, aim.simulations):
-        return math.nan, math.nan
-    return simulated_power(plan.components, units, shape, plan.effect, aim)
+def power_of_all(pairs: Sequence[PairPlan], units: float, shape: Shape) -> float:
+    """Least probability that a study of this size tells all pairs apart."""
+    return max(0.0, 1 - sum(1 - pair.power(units, shape) for pair in pairs))
 
 
-def design_size(
-    plan: "Size | RankingPlan", shape: Shape, *, grouped: bool
-) -> tuple[int, int, int, int, int, float] | None:
-    """With what a design begins: annotators, votes per item, and the fewest units that do.
-
-    Then its items, votes and cost; None where no number of units reaches the power.
-    """
-    enough = plan.aim.power - 1e-12
-    fewest = FEWEST[grouped]
-    units = smallest(lambda number: plan.power(number, shape) >= enough, fewest, MOST)
-    if units is None:
-        return None
-    items, people = units * shape.per_unit, shape.annotators
-    votes = items * shape.votes
-    return people, shape.votes, units, items, votes, plan.aim.cost(items, votes, people)
+def _simulated(pairs: Sequence[PairPlan], design: Design) -> Design:
+    """The design with the simulated power of its hardest pair, where it is simulated."""
+    aim, units = pairs[0].aim, design.groups
+    if not aim.simulations or not can_simulate(units, design.shape, aim.simulations):
+        return design
+    hard = next(pair for pair in pairs if (pair.a, pair.b) == (design.a, design.b))
+    share, error = simulated_power(hard.components, units, design.shape, hard.effect, aim)
+    return design._replace(simulated=share, monte_carlo_error=error)
 
 
 def smallest(enough: Callable[[int], bool], least: int, most: int) -> int | None:
@@ -446,21 +446,22 @@ def smallest(enough: Callable[[int], bool], least: int, most: int) -> int | None
     return high
 
 
-def cheapest(designs: Sequence[Design]) -> Design | None:
-    """The design that costs least; None without prices."""
-    priced = [design for design in designs if not math.isnan(design.cost)]
-    return min(priced, key=lambda design: design.cost) if priced else None
+def recommended(designs: Sequence[Design], plan: PairPlan) -> Design | None:
+    """The cheapest design; without prices that nearest to the pilot, None without designs.
 
-
-def nearest_to_pilot(designs: Sequence[Design], plan: Size) -> Design | None:
-    """The design whose annotators, votes and groups are nearest to those of the pilot."""
-    usual = plan.pilot_shape
+    Near in annotators, votes and groups, each as a factor.
+    """
 
     def away(design: Design) -> float:
-        numbers = zip(design.shape, usual, strict=True)
+        numbers = zip(design.shape, plan.pilot_shape, strict=True)
         return sum(abs(math.log(max(x, 1) / max(y, 1))) for x, y in numbers)
 
-    return min(designs, key=away) if designs else None
+    priced = plan.aim.price_item is not None
+    return min(designs, key=_cost if priced else away, default=None)
+
+
+def _cost(design: Design) -> float:
+    return design.cost
 
 
 def reason(designs: Sequence[Design], best: Design, aim: PowerTarget) -> str:
@@ -505,7 +506,7 @@ def panel_words(shape: Shape) -> str:
     return f"read by {count(shape.annotators, 'annotator')} each"
 
 
-def _notices(plan: Size, two: Pilot) -> Iterator[Notice]:
+def _pair_notices(plan: PairPlan, two: Pilot) -> Iterator[Notice]:
     """Everything that limits what the plan can promise."""
     reason_why = two.spread.population.reason
     if reason_why is Reason.ANONYMOUS and plan.several:
@@ -549,10 +550,9 @@ def _notices(plan: Size, two: Pilot) -> Iterator[Notice]:
                 "whole": plan.difference,
             },
         )
-    yield from simulation_notices(plan.designs, plan.aim.simulations)
 
 
-def simulation_notices(designs: Sequence[Design], simulations: int) -> Iterator[Notice]:
+def _simulation_notices(designs: Sequence[Design], simulations: int) -> Iterator[Notice]:
     """Where simulated studies do not bear the formula out, or were not run."""
     off = [
         design for design in designs
@@ -575,8 +575,8 @@ NAMED = 3  # pairs that a sentence names
 
 
 @dataclass(frozen=True, kw_only=True)
-class RankingPlan:
-    """How many items and annotators find the order of several models.
+class SizePlan:
+    """How many items and annotators tell two models apart, or find the order of several.
 
     Attributes
     ----------
@@ -584,7 +584,7 @@ class RankingPlan:
         What was asked, of all pairs together.
     pairs
         Every model against the next, best first, each with what it needs alone for the power
-        asked for.
+        asked for; a single one of two models.
     designs
         One per number of annotators that can reach it; empty when no pair can be planned for.
     notices
@@ -592,7 +592,7 @@ class RankingPlan:
     """
 
     aim: PowerTarget
-    pairs: tuple[Size, ...]
+    pairs: tuple[PairPlan, ...]
     designs: tuple[Design, ...] = ()
     notices: Notices = ()
 
@@ -604,16 +604,14 @@ class RankingPlan:
         return (self.pairs[0].a, *(pair.b for pair in self.pairs))
 
     @property
-    def planned(self) -> tuple[Size, ...]:
+    def planned(self) -> tuple[PairPlan, ...]:
         """The pairs that a size can be planned for."""
         return tuple(pair for pair in self.pairs if pair.designs)
 
     @property
     def recommended(self) -> Design | None:
         """The cheapest design; without prices the one nearest to the pilot."""
-        if not self.designs:
-            return None
-        return cheapest(self.designs) or nearest_to_pilot(self.designs, self.pairs[0])
+        return recommended(self.designs, self.pairs[0])
 
     @property
     def ranks(self) -> bool:
@@ -621,7 +619,7 @@ class RankingPlan:
         return len(self.pairs) > 1
 
     @property
-    def hardest(self) -> Size:
+    def hardest(self) -> PairPlan:
         """The pair that is hardest to tell apart; without a plan, one that cannot be."""
         best = self.recommended
         if best is None:
@@ -630,11 +628,13 @@ class RankingPlan:
 
     def power(self, units: float, shape: Shape) -> float:
         """Least probability that a study of this size tells all planned pairs apart."""
-        return max(0.0, 1 - sum(1 - pair.power(units, shape) for pair in self.planned))
+        return power_of_all(self.planned, units, shape)
 
     def rows(self) -> list[dict[str, Cell]]:
-        """The designs, one per line."""
-        return [dict(design._asdict()) for design in self.designs]
+        """The designs, one per line; those of a ranking have their hardest pair."""
+        rows = [design._asdict() for design in self.designs]
+        hidden = () if self.ranks else OF_PAIR
+        return [{key: row[key] for key in row if key not in hidden} for row in rows]
 
     @property
     def finding(self) -> str:
@@ -695,47 +695,7 @@ def _joined(sentences: list[str]) -> str:
     return hint(" ".join(["{}"] * len(sentences)), *sentences)
 
 
-def pair_as_ranking(size: Size) -> RankingPlan:
-    """A plan for two models as the plan of a ranking of two."""
-    return RankingPlan(aim=size.aim, pairs=(size,), designs=size.designs, notices=size.notices)
-
-
-def plan_ranking(
-    predictions: Iterable[Predictions],
-    annotations: Annotations,
-    *,
-    metric: str | Metric = "auroc",
-    **how: Any,
-) -> RankingPlan:
-    """Plan for the whole order: every model against the next, best first.
-
-    Parameters
-    ----------
-    predictions, annotations, metric
-        As for `plan_size`.
-    **how
-        As for `plan_size`; the power is that of all pairs together. Of each design only the
-        pair that is hardest to tell apart is simulated.
-
-    Examples
-    --------
-    >>> from equipoise.datasets.demo import reading_study
-    >>> readings, scores = reading_study()
-    >>> plan = plan_ranking(scores, readings, simulations=0)
-    >>> len(plan.models) - len(plan.pairs), plan.designs[0].power >= 0.8
-    (1, True)
-    """
-    target = power_target(how)
-    models = as_predictions(predictions)
-    alone = replace(target, simulations=0, progress=None)
-    pilots = neighbours(models, annotations, metric, task=target.task, level=target.level)
-    plan = RankingPlan(aim=target, pairs=tuple(plan_pair(two, alone) for two in pilots))
-    if plan.planned:
-        plan = with_designs(plan, plan.planned[0].shapes())
-    return replace(plan, notices=_ranking_notices(plan))
-
-
-def _ranking_notices(plan: RankingPlan) -> Notices:
+def _notices(plan: SizePlan) -> Notices:
     """Every notice once, with the pairs it is about where it is not about all."""
     about: dict[tuple[str, str], tuple[Notice, list[str]]] = {}
     for pair in plan.pairs:
@@ -747,7 +707,7 @@ def _ranking_notices(plan: RankingPlan) -> Notices:
         notice if len(pairs) == len(plan.pairs) else notice.of(*pairs)
         for notice, pairs in about.values()
     ]
-    merged += simulation_notices(plan.designs, plan.aim.simulations)
+    merged += _simulation_notices(plan.designs, plan.aim.simulations)
     least = min((design.items for design in plan.designs), default=0)
     far = plan.ranks and least > FAR * plan.pairs[0].pilot_items
     if far and plan.aim.difference is None:
