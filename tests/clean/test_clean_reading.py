@@ -120,7 +120,7 @@ def test_labels_twice_without_column_or_without_any_are_refused(tmp_path):
     for text, words in (
         ("item,label\n1.png,a\n1.png,b\n", "more than once"),
         ("item,age\n1.png,3\n", "columns item and label"),
-        ("label,age\na,3\n", "column 'item'|column of ids"),
+        ("label,age\na,3\n", "name the column of ids"),
         ("item,label\n1.png,\n", "a label for some items"),
         ("item,label\n,a\n", "blank id"),
     ):
@@ -199,7 +199,7 @@ def test_npy_with_ids_beside_it_and_without(tmp_path):
     write(tmp_path / "a.ids.txt", "x\ny\nz\n")
     assert read_collection(tmp_path / "a.npy").items == ("x", "y", "z")
     write(tmp_path / "a.ids.txt", "x\ny\n")
-    with pytest.raises(InputError, match="one row per id"):
+    with pytest.raises(InputError, match="one row per item"):
         read_collection(tmp_path / "a.npy")
 
 
@@ -264,16 +264,16 @@ def test_bad_files_of_embeddings_are_refused(tmp_path):
     for names, values, words in (
         (["a", "a"], np.eye(2), "more than once"),
         (["a", "b | c"], np.eye(2), "stands between the items of a pair"),
-        (["a", ""], np.eye(2), "an empty id"),
-        (["a"], np.eye(2), "one row per id"),
-        (["a", "b"], np.ones(2), "one row per id"),
+        (["a", ""], np.eye(2), "an empty name"),
+        (["a"], np.eye(2), "one row per item"),
+        (["a", "b"], np.ones(2), "one row per item"),
         (["a", "b"], np.array([["x"], ["y"]]), "numbers of shape"),
     ):
         np.savez(tmp_path / "a.npz", embeddings=values, items=names)
         with pytest.raises(InputError, match=words):
             read_collection(tmp_path / "a.npz")
     np.savez(tmp_path / "a.npz", values=np.eye(2))
-    with pytest.raises(InputError, match="one named embeddings"):
+    with pytest.raises(InputError, match="one named items"):
         read_collection(tmp_path / "a.npz")
     np.savez(tmp_path / "a.npz", embeddings=np.eye(2), items=np.array([{}, []], dtype=object))
     with pytest.raises(InputError, match="holds Python objects"):

@@ -19,6 +19,7 @@ from equipoise.clean.rounds import (
     pair_rows,
     read_pair_votes,
 )
+from equipoise.clean.rounds_record import finding, load, save
 from equipoise.clean.similarity import Directions
 from equipoise.types import InputError
 from tests.oracles import duplicate_rounds as slow
@@ -135,7 +136,7 @@ def test_the_lemma_on_cliques(world, patience):
 
     assert len(rounds.rounds) <= rounds.most_rounds
     assert rounds.judgements <= rounds.most_judgements
-    assert not rounds.report().notices
+    assert not finding(rounds).notices
 
 
 def test_the_bound_on_rounds_is_reached():
@@ -171,17 +172,17 @@ def test_a_chain_exceeds_the_bound_and_says_so(length):
     rounds, history = judged(
         DuplicateRounds.start(collection(rows)), lambda a, b: a < last and b < last
     )
-    finding = rounds.report()
+    said = finding(rounds)
     assert [len(one) for one in rounds.groups] == [length]  # found all the same, one a round
     assert len(rounds.rounds) == len(history) >= length - 1
     assert rounds.most_rounds == math.ceil(math.log2(length)) + 1
     exceeded = len(rounds.rounds) > rounds.most_rounds
     assert exceeded == (length > 4)
-    codes = {one.code: one for one in finding.notices}
+    codes = {one.code: one for one in said.notices}
     assert ("rounds_above_bound" in codes) == exceeded
     assert codes["grew_after_refusal"].values["clusters"] >= length - 2
-    assert ("exceeded" in finding.more[0]) == exceeded
-    assert f"{len(rounds.rounds)} rounds" in finding.more[0]
+    assert ("exceeded" in said.more[0]) == exceeded
+    assert f"{len(rounds.rounds)} rounds" in said.more[0]
 
 
 def test_near_duplicates_that_are_not_transitive_can_be_missed():
@@ -244,7 +245,7 @@ def test_few_items(items):
     rounds = DuplicateRounds.start(collection(np.eye(3)[:items]))
     assert len(rounds.pairs) == (items == 2)
     assert rounds.finished == (items < 2)
-    assert rounds.groups == () and rounds.report().sentence
+    assert rounds.groups == () and finding(rounds).sentence
 
 
 # ---- votes ------------------------------------------------------------------------------
@@ -272,7 +273,7 @@ def test_the_majority_decides_and_ties_follow_the_rule():
     lenient = four(judging=Judging(undecided="yes")).answered(said)
     assert lenient.groups == (("a", "b"), ("c", "d"))
     for one in (four().answered(said), lenient):
-        undecided = [note for note in one.report().notices if note.code == "undecided_pairs"]
+        undecided = [note for note in finding(one).notices if note.code == "undecided_pairs"]
         assert undecided[0].values == {"pairs": 1, "rule": one.judging.undecided}
     more = four(judging=Judging(undecided="more")).answered(said)
     assert len(more.rounds) == 1 and more.missing.tolist() == [1]
@@ -286,7 +287,7 @@ def test_pairs_refused_within_a_group_are_counted():
     rounds = DuplicateRounds.start(collection(rows, plane))
     end, _ = judged(rounds, lambda a, b: {a, b} != {"b", "c"})
     assert end.groups == (("a", "b", "c", "e", "x"),)
-    values = {one.code: one.values for one in end.report().notices}
+    values = {one.code: one.values for one in finding(end).notices}
     assert values["refused_within_group"] == {"pairs": 1}
     assert values["grew_after_refusal"] == {"clusters": 1}
 
@@ -300,7 +301,7 @@ def test_a_round_stays_open_until_every_pair_has_its_votes():
     rounds = four(judging=Judging(votes=2))
     part = rounds.answered(votes(ab="yy", cd="y"))
     assert part.missing.tolist() == [1] and len(part.rounds) == 1
-    assert "1 of its 2 pairs needs votes" in part.report().sentence
+    assert "1 of its 2 pairs needs votes" in finding(part).sentence
     assert [row["pair"] for row in pair_rows(part)] == ["c | d"]
     assert part.answered(votes(ab="yy", cd="y")).rounds[0].votes == part.rounds[0].votes
     assert len(part.answered([PairVote("d | c", "r1", "No")]).rounds) == 2
@@ -310,7 +311,7 @@ def test_a_round_stays_open_until_every_pair_has_its_votes():
 def test_every_aggregation_model_can_decide(model):
     after = four(judging=Judging(model=model)).answered(votes(ab="yyy", cd="nnn"))
     assert after.groups == (("a", "b"),)
-    assert after.report().methods.count("[@groger2025")
+    assert finding(after).methods.count("[@groger2025")
 
 
 def test_a_model_learns_from_earlier_rounds():
@@ -413,13 +414,13 @@ def odd_world():
 
 def play(folder, group):
     """Answer everything by way of the folder, with a fresh start before each answer."""
-    while not (rounds := DuplicateRounds.load(folder)).finished:
+    while not (rounds := load(folder)).finished:
         first, second = rounds.pairs.first, rounds.pairs.second
         place = int(rounds.missing[0])  # one pair at a time
         both = {rounds.items[first[place]], rounds.items[second[place]]}
         label = "yes" if both <= group else "no"
-        rounds.answered([PairVote(rounds.names[place], "ann", label)]).save(folder)
-    rounds.save(folder)  # what an interruption left out
+        save(rounds.answered([PairVote(rounds.names[place], "ann", label)]), folder)
+    save(rounds, folder)  # what an interruption left out
     return rounds
 
 
@@ -430,11 +431,11 @@ def bytes_of(folder):
 def test_interrupted_after_every_answer_it_ends_the_same(tmp_path):
     world, group = odd_world()
     whole = DuplicateRounds.start(world)
-    whole.save(tmp_path / "parts")
+    save(whole, tmp_path / "parts")
     end = play(tmp_path / "parts", group)
     straight, _ = judged(whole, lambda a, b: {a, b} <= group)
     assert members(end) == members(straight) == {frozenset(group)}
-    straight.save(tmp_path / "whole")
+    save(straight, tmp_path / "whole")
     assert bytes_of(tmp_path / "whole") == bytes_of(tmp_path / "parts")
 
 
@@ -443,12 +444,12 @@ def test_killed_before_any_file_it_ends_the_same(tmp_path, monkeypatch):
     from equipoise.clean import rounds_record as home
 
     world, group = odd_world()
-    DuplicateRounds.start(world).save(tmp_path / "whole")
+    save(DuplicateRounds.start(world), tmp_path / "whole")
     play(tmp_path / "whole", group)
     write, killed = home.write_text, 0
     for last in range(100):
         place = tmp_path / f"killed-{last}"
-        DuplicateRounds.start(world).save(place)
+        save(DuplicateRounds.start(world), place)
         left = [last]
 
         def dying(path, text, left=left):
@@ -475,18 +476,18 @@ def test_killed_before_any_file_it_ends_the_same(tmp_path, monkeypatch):
 
 def test_other_embeddings_and_other_folders_are_refused(tmp_path):
     world, _ = odd_world()
-    DuplicateRounds.start(world).save(tmp_path / "one")
+    save(DuplicateRounds.start(world), tmp_path / "one")
     moved = replace(world, embeddings=world.embeddings + 1e-6)
     for other in (moved, world.subset(np.arange(5))):
         with pytest.raises(InputError, match="other items, or the same with other embeddings"):
-            DuplicateRounds.start(other).save(tmp_path / "one")
+            save(DuplicateRounds.start(other), tmp_path / "one")
     with pytest.raises(InputError, match="other settings"):
-        DuplicateRounds.start(world, patience=2).save(tmp_path / "one")
+        save(DuplicateRounds.start(world, patience=2), tmp_path / "one")
     with pytest.raises(InputError, match="no such folder"):
-        DuplicateRounds.load(tmp_path / "none")
+        load(tmp_path / "none")
     np.save(tmp_path / "one" / "embeddings.npy", moved.embeddings)
     with pytest.raises(InputError, match="not those of its rounds"):
-        DuplicateRounds.load(tmp_path / "one")
+        load(tmp_path / "one")
 
 
 @pytest.mark.parametrize(
@@ -502,19 +503,19 @@ def test_other_embeddings_and_other_folders_are_refused(tmp_path):
 )
 def test_a_folder_that_was_changed_is_refused(tmp_path, before, after):
     world, _ = odd_world()
-    DuplicateRounds.start(world).save(tmp_path / "one")
+    save(DuplicateRounds.start(world), tmp_path / "one")
     path = tmp_path / "one/rounds.json"
     assert before in path.read_text()
     path.write_text(path.read_text().replace(before, after))
     with pytest.raises(InputError, match=r"expected .*; .*"):
-        DuplicateRounds.load(tmp_path / "one")
+        load(tmp_path / "one")
 
 
 def test_embeddings_of_other_items_and_names_that_are_no_text_are_refused(tmp_path):
     world, _ = odd_world()
-    DuplicateRounds.start(world).save(tmp_path / "one")
+    save(DuplicateRounds.start(world), tmp_path / "one")
     np.save(tmp_path / "one/embeddings.npy", np.ones((6, 5)))
     with pytest.raises(InputError, match="rows for 7 items"):
-        DuplicateRounds.load(tmp_path / "one")
+        load(tmp_path / "one")
     with pytest.raises(InputError, match="no text"):
         DuplicateRounds.start(collection(np.eye(2), ["a", "\ud800"]))

@@ -187,7 +187,7 @@ def test_folders_are_checked(equipoise):
     assert code == 1 and "not those of its rounds" in flat(said)
 
 
-def test_images_have_their_paths_in_the_pairs(equipoise):
+def test_images_are_called_by_their_paths_in_the_folder(equipoise):
     image = pytest.importorskip("PIL.Image")
     Path("images").mkdir()
     random = np.random.default_rng(0)
@@ -201,6 +201,6 @@ def test_images_have_their_paths_in_the_pairs(equipoise):
         rows = list(csv.DictReader(file))
     assert len(rows) == 3 and float(rows[0]["distance"]) == 0
     for row in rows:
-        assert Path(row["first_path"]).is_file() and Path(row["second_path"]).is_file()
+        assert Path("images", row["first"]).is_file() and Path("images", row["second"]).is_file()
     code, _, said = equipoise("start", "images", "--out", "images/rounds")
     assert code == 1 and "inside the folder" in flat(said)

@@ -157,11 +157,12 @@ def _benchmark(folder: Path) -> object:
 
 
 def _rounds(folder: Path) -> object:
-    from equipoise.clean.rounds import DuplicateRounds, pair_rows
+    from equipoise.clean.rounds import pair_rows
+    from equipoise.clean.rounds_record import finding, load
 
-    state = DuplicateRounds.load(folder)
+    state = load(folder)
     votes = [one.votes for one in state.rounds]
-    state.report()
+    finding(state)
     return state.fingerprint, state.patience, state.judging, votes, pair_rows(state)
 
 
@@ -177,7 +178,8 @@ def _features(folder: Path) -> object:
     from equipoise.clean.reading import read_features
 
     made = read_features(folder / "features.npz")
-    return made.items, made.embeddings.tobytes(), made.labels, made.split
+    labels = None if made.labels is None else made.labels.tolist()
+    return made.items, made.embeddings.tobytes(), labels, made.classes, made.split
 
 
 def _uq(folder: Path) -> object:

@@ -10,7 +10,7 @@ detectors, tasks or votes, and another one is refused.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from json import dumps
 from pathlib import Path
@@ -22,7 +22,7 @@ from equipoise.clean.collection import TITLES, JudgedCollection
 from equipoise.clean.detector_benchmark import BenchmarkResult, TaskBenchmark, versions
 from equipoise.read.codec import read
 from equipoise.read.files import content, read_json
-from equipoise.report.answer import Answer, AnswerContent, RankedModels, answer_report
+from equipoise.report.answer import Answer, AnswerContent, answer_report
 from equipoise.report.run import Provenance, Run, record
 from equipoise.scale.cells import digest
 from equipoise.study import LABELS
@@ -86,7 +86,7 @@ def benchmark_report(
     for compared in result.tasks:
         nouns = result.data.nouns
         if compared.task == "near_duplicates":
-            nouns = Nouns("pair", nouns.annotator)
+            nouns = Nouns("pair", nouns.annotator, group="cluster")
         wanted = AnswerContent(analyses=analyses, nouns=nouns, command=command)
         parts.append(_task_report(compared, wanted, stage))
     shown = [name for compared in result.tasks for name in compared.evaluation.models]
@@ -97,7 +97,7 @@ def benchmark_report(
         banner=data.simulated,
         scope=" ".join(_unique(part.scope for part in parts)),
         models=tuple(shown),
-        card=_card(result),
+        card=_card(result, parts),
         findings=(*_findings_of_tasks(result.tasks, parts), *_left_out(result)),
         known=(
             count(len(shown), "detector"),
@@ -106,7 +106,7 @@ def benchmark_report(
         ),
         terms=_unique(term for part in parts for term in part.terms),
         settings=_unique(pair for part in parts for pair in part.settings),
-        notices=_notices(result, parts),
+        notices=(*result.notices, *(note for part in parts for note in part.notices)),
         methods=_methods(result, parts),
         references=_unique(
             (
@@ -115,7 +115,7 @@ def benchmark_report(
                 *(key for part in parts for key in part.references),
             )
         ),
-        task=TITLES[result.tasks[0].task],
+        task=parts[0].task,
     )
 
 
@@ -123,28 +123,12 @@ def _unique(values: Iterable[Any]) -> tuple[Any, ...]:
     return tuple(dict.fromkeys(values))
 
 
-def _notices(done: BenchmarkResult, parts: Sequence[Report]) -> Notices:
-    several = len(done.tasks) > 1
-    return (
-        *done.notices,
-        *(
-            notice.of(TITLES[compared.task]) if several else notice
-            for compared, part in zip(done.tasks, parts, strict=True)
-            for notice in part.notices
-        ),
-    )
-
-
 # ---- the answer ----------------------------------------------------------------------------
-
-
-def _ranking(compared: TaskBenchmark) -> RankedModels:
-    return Answer(compared.evaluation).front
 
 
 def _no_better_than_chance(compared: TaskBenchmark) -> Names:
     """Detectors whose interval reaches down to the chance level of the metric that decides."""
-    front = _ranking(compared)
+    front = Answer(compared.evaluation).front
     level = compared.chance(front.metric.name, front.labels)
     return tuple(
         name
@@ -153,56 +137,21 @@ def _no_better_than_chance(compared: TaskBenchmark) -> Names:
     )
 
 
-def verdict(compared: TaskBenchmark) -> str:
-    """Who is best, who falls behind, and who is no better than chance, without a full stop."""
-    front, lost = _ranking(compared), _no_better_than_chance(compared)
-    if front.known == 0:
-        return "no detector has a value"
-    sentence, behind = _leaders(front), front.behind
-    if front.decides and behind:
-        verb = "falls" if len(behind) == 1 else "fall"
-        who = joined(behind) if len(behind) <= 2 else in_words(len(behind))
-        sentence += f"; {who} {verb} behind"
+def _with_chance(compared: TaskBenchmark, answer: str) -> str:
+    """The answer of a task, and who is no better than chance."""
+    lost = _no_better_than_chance(compared)
     if not lost:
-        return sentence
-    if len(lost) == front.known:
-        return f"{sentence}; none is surely better than chance"
+        return answer
     are = "is" if len(lost) == 1 else "are"
-    if front.decides and set(lost) == set(behind):
-        return f"{sentence} and {are} no better than chance"
-    return f"{sentence}; {joined(lost, most=NAMED)} {are} no better than chance"
+    clause = f"{joined(lost, most=NAMED)} {are} no better than chance"
+    if len(lost) == len(compared.seeds):
+        clause = "none is surely better than chance"
+    return f"{answer.removesuffix('.')}; {clause}."
 
 
-def _leaders(front: RankedModels) -> str:
-    """Who may be the best."""
-    first, group = front.models[0], front.best_group
-    if front.known == 1:
-        return f"{first} reaches {number(float(front.values[0]))}, alone"
-    if not front.decides:
-        return f"{first} scores highest, but annotators are too few for a verdict"
-    if len(group) == 1:
-        return f"{first} is the best"
-    if len(group) > NAMED:
-        which = "all" if not front.behind else f"{in_words(len(group))} of"
-        return f"{which} {in_words(front.known)} cannot be told apart, {first} in front"
-    lead = " lead and" if front.behind else ""
-    return f"{joined(group)}{lead} cannot be told apart"
-
-
-def _card(done: BenchmarkResult) -> Card:
-    """One sentence per task, with what it rests on."""
-    fronts = [_ranking(compared) for compared in done.tasks]
-    inside: dict[str, bool] = {}
-    for front in fronts:
-        if front.decides:
-            inside |= {name: name in front.best_group for name in front.models[: front.known]}
-    metric = fronts[0].metric
-    best = [
-        f"{number(float(front.values[0]))} for {TITLES[compared.task].lower()} "
-        f"({percent(compared.prevalence('hard'))} are problems)"
-        for compared, front in zip(done.tasks, fronts, strict=True)
-        if front.known
-    ]
+def _card(done: BenchmarkResult, parts: Sequence[Report]) -> Card:
+    """The cards of all tasks as one."""
+    cards = {part.task: part.card for part in parts if part.card is not None}
     missing = {missing.detector: None for missing in done.left_out}
     caveat = ""
     if missing:
@@ -211,38 +160,18 @@ def _card(done: BenchmarkResult) -> Card:
             f"{capital(joined(list(missing), most=NAMED))} {was} left out, with reasons below."
         )
     return Card(
-        answer=" ".join(
-            f"{TITLES[compared.task]}: {verdict(compared)}." for compared in done.tasks
-        ),
-        lede=f"{capital(metric.soft_title)} of the best: {'; '.join(best)}.",
-        standing=tuple(inside.items()),
-        holds_for=_holds_for(done),
+        answer=" ".join(f"{task}: {card.answer}" for task, card in cards.items()),
+        lede=" ".join(f"{task}: {card.lede}" for task, card in cards.items() if card.lede),
+        standing=_unique(pair for card in cards.values() for pair in card.standing),
+        holds_for=" ".join(f"{task}: {card.holds_for}" for task, card in cards.items()),
         caveat=caveat,
     )
-
-
-def _holds_for(done: BenchmarkResult) -> str:
-    parts: dict[str, list[str]] = {}
-    for compared in done.tasks:
-        size = count(len(compared.study.annotations.items))
-        what = "pairs" if compared.task == "near_duplicates" else done.data.nouns.items
-        whom = capital(_population_in_words(compared, done.data.nouns))
-        parts.setdefault(whom, []).append(f"{size} {what} for {TITLES[compared.task].lower()}")
-    return " ".join(f"{whom}: {joined(sizes)}." for whom, sizes in parts.items())
-
-
-def _population_in_words(compared: TaskBenchmark, nouns: Nouns) -> str:
-    whom = compared.evaluation.population
-    units = "images that hang together" if whom.units != "items" else nouns.items
-    named = {"annotators": nouns.annotators, "annotator": nouns.annotator}
-    words = whom.whom.replace(whom.units, units, 1).split(" ")
-    return " ".join(named.get(word, word) for word in words)
 
 
 # ---- findings of a task --------------------------------------------------------------------
 
 
-def _leaderboard(compared: TaskBenchmark, board: Finding) -> Finding:
+def _leaderboard(compared: TaskBenchmark, board: Finding, answer: str) -> Finding:
     """The standings of a task with all metrics of all detectors, and what chance reaches."""
     done = compared.evaluation
     shares = " and ".join(
@@ -258,7 +187,7 @@ def _leaderboard(compared: TaskBenchmark, board: Finding) -> Finding:
     return replace(
         board,
         title="Which detectors find the problems?",
-        sentence=f"{TITLES[compared.task]}: {verdict(compared)}.",
+        sentence=f"{TITLES[compared.task]}: {answer}",
         charts=tuple(
             replace(chart, foot=foot) if isinstance(chart, Standings) else chart
             for chart in board.charts
@@ -272,41 +201,49 @@ def _leaderboard(compared: TaskBenchmark, board: Finding) -> Finding:
 
 def _task_report(compared: TaskBenchmark, wanted: AnswerContent, stage: Stage | None) -> Report:
     """What the evaluation of a task says."""
-
-    def named(step: str) -> Progress:
-        tell = stage or (lambda _: lambda *__: None)
-        return tell(f"{TITLES[compared.task].lower()}: {step}")
-
-    report = answer_report(compared.study, wanted, named)
+    title = TITLES[compared.task]
+    tell = stage or (lambda _: lambda *__: None)
+    report = answer_report(
+        compared.study, wanted, lambda step: tell(f"{title.lower()}: {step}")
+    )
+    assert report.card is not None
+    answer = _with_chance(compared, report.card.answer)
     shown = [
-        _leaderboard(compared, part)
+        _leaderboard(compared, part, answer)
         if part.key == "standings"
         else replace(part, nav="Gaps")
         if part.key == "distance"
         else part
         for part in report.findings
     ]
-    return replace(report, findings=tuple(shown))
+    return replace(
+        report,
+        card=replace(report.card, answer=answer),
+        findings=tuple(shown),
+        notices=tuple(notice.of(title) for notice in report.notices),
+        task=title,
+    )
 
 
 def _findings_of_tasks(
     tasks: Sequence[TaskBenchmark], parts: Sequence[Report]
-) -> list[Finding]:
+) -> Iterator[Finding]:
     """Findings of all tasks, those of one kind together, under the choice of a task.
 
     Each has names of files of its own.
     """
-    by_key: dict[str, list[Finding]] = {}
-    for compared, report in zip(tasks, parts, strict=True):
-        for part in report.findings:
-            renamed = replace(
-                part,
-                task=TITLES[compared.task],
-                tables=tuple(replace(t, name=f"{compared.task}-{t.name}") for t in part.tables),
-                charts=tuple(replace(c, name=f"{compared.task}-{c.name}") for c in part.charts),
-            )
-            by_key.setdefault(part.key, []).append(renamed)
-    return [finding for findings in by_key.values() for finding in findings]
+    shown = [
+        replace(
+            part,
+            task=report.task,
+            tables=tuple(replace(t, name=f"{compared.task}-{t.name}") for t in part.tables),
+            charts=tuple(replace(c, name=f"{compared.task}-{c.name}") for c in part.charts),
+        )
+        for compared, report in zip(tasks, parts, strict=True)
+        for part in report.findings
+    ]
+    for key in _unique(part.key for part in shown):
+        yield from (part for part in shown if part.key == key)
 
 
 # ---- who is not there ----------------------------------------------------------------------
@@ -374,57 +311,42 @@ def _methods(done: BenchmarkResult, parts: Sequence[Report]) -> Names:
 
 
 def benchmark_run(done: BenchmarkResult, report: Report) -> Run:
-    """One run of all tasks; replicates of detectors that a task does not have are undefined."""
+    """One run of all tasks, without replicates: what every detector scored lies in cells."""
     study = done.data
     source = study.source
-    dataset = None
-    if source is not None:
-        facts = (source.name, source.title, source.licence, source.citation)
-        names = ("name", "title", "licence", "citation")
-        dataset = {name: fact for name, fact in zip(names, facts, strict=True) if fact}
     provenance = Provenance(
-        title=report.title, simulated=study.simulated or None, dataset=dataset
+        title=report.title,
+        simulated=study.simulated or None,
+        dataset=None if source is None else source.facts,
     )
-    used = {name: None for detector in done.detectors for name in detector.packages}
-    installed = versions((*dict.fromkeys((*PACKAGES, *used)),))
-    packages = {name: text for name, text in installed.items() if text}
+    used = _unique(
+        (*PACKAGES, *(name for detector in done.detectors for name in detector.packages))
+    )
+    packages = {name: text for name, text in versions(used).items() if text}
     report = replace(report, settings=(*report.settings, *packages.items()))
-    runs = [record(compared.evaluation, provenance, report) for compared in done.tasks]
-    first = runs[0].record
-    models = _unique(name for run in runs for name in run.record.models)
-    metrics = {metric.name: metric for run in runs for metric in run.record.metrics}
-    size = max(run.replicates.shape[-1] for run in runs)
-    whole = np.full((len(runs), len(metrics), len(LABELS), len(models), size), np.nan)
-    for t, run in enumerate(runs):
-        columns = [list(metrics).index(metric.name) for metric in run.record.metrics]
-        rows = [models.index(name) for name in run.record.models]
-        replicates = run.replicates.shape[-1]
-        whole[t][np.ix_(columns, range(len(LABELS)), rows, range(replicates))] = run.replicates[
-            0
-        ]
-    tasks = [compared.task for compared in done.tasks]
+    runs = {
+        compared.task: record(compared.evaluation, provenance, report).record
+        for compared in done.tasks
+    }
+    first = next(iter(runs.values()))
+    metrics = {metric.name: metric for run in runs.values() for metric in run.metrics}
+    models = _unique(name for run in runs.values() for name in run.models)
     merged = replace(
         first,
         versions={**first.versions, **packages},
-        tasks=tuple(tasks),
+        tasks=tuple(runs),
         models=models,
         metrics=tuple(metrics.values()),
-        rows=tuple(
-            row._replace(task=task)
-            for task, run in zip(tasks, runs, strict=True)
-            for row in run.record.rows
-        ),
+        rows=tuple(row._replace(task=task) for task, run in runs.items() for row in run.rows),
         differences=tuple(
-            gap._replace(task=task)
-            for task, run in zip(tasks, runs, strict=True)
-            for gap in run.record.differences
+            gap._replace(task=task) for task, run in runs.items() for gap in run.differences
         ),
         settings=replace(
-            first.settings, plan=" ".join(run.record.settings.plan for run in runs)
+            first.settings, plan=" ".join(run.settings.plan for run in runs.values())
         ),
-        notices=_unique(text for run in runs for text in run.record.notices),
+        notices=_unique(text for run in runs.values() for text in run.notices),
     )
-    return Run(merged, whole)
+    return Run(merged, np.empty((len(runs), len(metrics), len(LABELS), len(models), 0)))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -282,7 +282,7 @@ class Collection:
     __repr__ = short_repr
 
     def __post_init__(self) -> None:
-        require_unique(self.items, where="collection, items")
+        _check_names(self.items)
         if self.embeddings is not None:
             object.__setattr__(self, "embeddings", self._checked_embeddings(self.embeddings))
         for name in ("labels", "known"):
@@ -311,19 +311,21 @@ class Collection:
 
     def _checked_embeddings(self, embeddings: Floats) -> Floats:
         rows = np.asarray(embeddings)
-        rows = rows if rows.dtype == np.float64 else rows.astype(np.float32)
-        if rows.ndim != 2 or len(rows) != len(self.items) or not rows.shape[1]:
+        fits = rows.ndim == 2 and len(rows) == len(self.items) and rows.shape[1]
+        if not fits or rows.dtype.kind not in "biuf":
             raise InputError(
                 "collection, embeddings",
-                f"shape {rows.shape}",
-                f"({len(self.items)}, features)",
+                f"{rows.dtype} of shape {rows.shape}",
+                f"numbers of shape ({len(self.items)}, features)",
                 "give one row per item",
             )
+        rows = rows if rows.dtype == np.float64 else rows.astype(np.float32)
         bad = np.flatnonzero(~np.isfinite(rows).all(axis=1))
         if len(bad):
             raise InputError(
-                f"collection, embedding of {self.items[bad[0]]!r}",
-                "not finite" + (f" (and of {len(bad) - 1} more)" if len(bad) > 1 else ""),
+                f"collection, item {self.items[bad[0]]!r}",
+                "an embedding that is not finite"
+                + (f" (one of {len(bad)} such items)" if len(bad) > 1 else ""),
                 "finite numbers",
                 "embed these images again, or leave them out",
             )
@@ -364,6 +366,20 @@ class Collection:
             split=tuple(self.split[i] for i in rows) if self.split else (),
             pairs=None,
         )
+
+
+def _check_names(items: Names) -> None:
+    """Refuse names that are there twice, are no text, or hold the separator of pairs."""
+    require_unique(items, where="collection, items", do="give every item a name of its own")
+    for name in items:
+        if not name or SEPARATOR in name or name.encode(errors="replace").decode() != name:
+            got = f"{SEPARATOR!r} in its name, which stands between the items of a pair"
+            raise InputError(
+                f"collection, item {name!r}",
+                got if SEPARATOR in name else "an empty name, or one that is no text",
+                "text that can be part of the name of a pair",
+                "rename the item",
+            )
 
 
 @dataclass(frozen=True, eq=False)

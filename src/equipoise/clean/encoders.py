@@ -381,9 +381,9 @@ def choose_encoder(name: str) -> Encoder:
     if word == "timm" and rest:
         return TimmModel(rest)
     if Path(name).suffix.lower() in ENDINGS:
-        table = read_features(name)
-        assert table.embeddings is not None
-        return GivenEmbeddings(table.embeddings, table.items)
+        data = read_features(name)
+        assert data.embeddings is not None
+        return GivenEmbeddings(data.embeddings, data.items)
     if name == "pixels":
         return GreyPixels()
     version = "lite0" if word == "default" else word

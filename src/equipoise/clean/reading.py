@@ -34,14 +34,14 @@ not finite.
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from string import digits
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from equipoise.clean.collection import MISSING, SEPARATOR, Collection
+from equipoise.clean.collection import MISSING, Collection
 from equipoise.clean.detector import Progress
 from equipoise.clean.encoders import Encoder, GivenEmbeddings, choose_encoder, embed
 from equipoise.clean.images import ARCHIVES, look_through
@@ -54,7 +54,7 @@ from equipoise.read.files import (
     read_arrays,
     unknown_ending,
 )
-from equipoise.read.headers import annotation_headers, is_named_like, plain
+from equipoise.read.headers import annotation_headers, ids_column, plain
 from equipoise.read.options import VoteFormat
 from equipoise.read.tables import (
     Table,
@@ -69,15 +69,12 @@ from equipoise.read.tables import (
 from equipoise.types import (
     Floats,
     InputError,
-    Ints,
     Names,
-    Notice,
     Notices,
     choice,
     listed,
     notice,
     require_unique,
-    short_repr,
 )
 
 FOLDERS = "folders"
@@ -94,72 +91,18 @@ _IDS = ("items", "ids", "index", "names", "item", "id")
 _BESIDE = (".ids.txt", "_ids.txt")
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ItemTable:
-    """What a file tells of items.
-
-    Attributes
-    ----------
-    items
-        Ids.
-    embeddings
-        Shape (items, features); None where the file has none.
-    labels, split
-        By item, empty text for none; empty where the file has none.
-    classes
-        In their order, where the file states it.
-    notices
-        What a reader should know.
-    """
-
-    items: Names
-    embeddings: Floats | None = None
-    labels: Names = ()
-    split: Names = ()
-    classes: Names = ()
-    notices: Notices = ()
-
-    __repr__ = short_repr
-
-
-def read_features(path: AnyPath) -> ItemTable:
-    """Read embeddings with the ids of their items."""
+def read_features(path: AnyPath) -> Collection:
+    """Read embeddings with the ids of their items, and labels and parts that stand there."""
     file = content(path)
-    if file.suffix == ".npz":
-        table = _read_archive(file)
-    elif file.suffix == ".npy":
-        table = _read_array_with_ids(file, Path(path))
-    elif file.suffix in ENDINGS:
-        table = _read_columns(file)
-    else:
-        raise unknown_ending(file, ENDINGS)
-    _require_item_names(table.items, where=file.name)
-    assert table.embeddings is not None
-    bad = np.flatnonzero(~np.isfinite(table.embeddings).all(axis=1))
-    if len(bad):
-        more = f" (one of {len(bad)} such items)" if len(bad) > 1 else ""
-        raise InputError(
-            f"{file.name}, item {table.items[bad[0]]!r}",
-            f"an embedding that is not finite{more}",
-            "finite numbers",
-            "embed these images again, or leave them out",
-        )
-    return table
-
-
-def _require_item_names(items: Sequence[str], *, where: str) -> None:
-    """Refuse ids that are there twice, are empty, or hold the separator of pairs."""
-    require_unique(items, where=f"{where}, ids", do="give every item an id of its own")
-    for name in items:
-        if SEPARATOR in name or not name:
-            raise InputError(
-                f"{where}, id {name!r}",
-                f"holds {SEPARATOR!r}, which stands between the items of a pair"
-                if name
-                else "an empty id",
-                "an id without it",
-                "rename the item",
-            )
+    try:
+        if file.suffix == ".npz":
+            return _read_archive(file)
+        if file.suffix == ".npy":
+            return _read_array_with_ids(file, Path(path))
+        return _read_columns(file)
+    except InputError as error:
+        where = error.where.replace("collection", file.name, 1)
+        raise InputError(where, error.got, error.expected, error.do) from error
 
 
 def read_table(path: AnyPath) -> Table:
@@ -172,15 +115,7 @@ def _table(file: Content) -> Table:
         return delimited.read_delimited(file)
     if file.suffix in parquet.ENDINGS:
         return parquet.parquet_table(file, parquet.read_arrow(file))
-    raise unknown_ending(file, (*delimited.ENDINGS, *parquet.ENDINGS))
-
-
-def words(table: Table, column: str) -> Names:
-    """A column as text, empty where there is none."""
-    coded = code_names(table, column)
-    names = np.array([*coded.names, ""], dtype=object)
-    names[:-1][is_missing(coded.names)] = ""
-    return tuple(names[coded.codes].tolist())
+    raise unknown_ending(file, ENDINGS)
 
 
 def texts(table: Table, column: str) -> list[str]:
@@ -189,18 +124,32 @@ def texts(table: Table, column: str) -> list[str]:
     return [spelt[code] if code >= 0 else "" for code in codes]
 
 
+def words(table: Table, column: str | None) -> Names:
+    """A column of names, empty where a word stands for none; nothing without a column."""
+    if column is None:
+        return ()
+    coded = code_names(table, column)
+    names = _without_missing((*coded.names, ""))
+    return tuple(names[code] for code in coded.codes)
+
+
+def _without_missing(names: Sequence[str]) -> Names:
+    gone = is_missing(names)
+    return tuple("" if no else name for name, no in zip(names, gone, strict=True))
+
+
 def ids(table: Table, column: str) -> Names:
     """A column of ids as text; a row without one is refused."""
     coded = code_ids(table, column, ours="id", of="item")
     return tuple(coded.names[code] for code in coded.codes)
 
 
-def column_like(table: Table, name: str) -> str | None:
+def _column_like(table: Table, name: str) -> str | None:
     """The column of a name, whatever its case."""
     return next((column for column in table.columns if plain(column) == name), None)
 
 
-def _read_archive(file: Content) -> ItemTable:
+def _read_archive(file: Content) -> Collection:
     arrays = {plain(name): array for name, array in read_arrays(file).items()}
     odd = [name for name, array in arrays.items() if array.dtype.kind not in "biufSU"]
     if odd:
@@ -210,27 +159,15 @@ def _read_archive(file: Content) -> ItemTable:
             "numbers or text",
             "save the array again",
         )
-    values = _first_array(arrays, _VALUES, file.name)
-    names = _first_array(arrays, _IDS, file.name)
-    items = _texts(names)
-    classes = _texts(arrays["classes"]) if "classes" in arrays else ()
-    labels = _labels(arrays["labels"], classes, file.name) if "labels" in arrays else ()
-    split = _texts(arrays["split"]) if "split" in arrays else ()
-    for name, texts in (("labels", labels), ("split", split)):
-        if texts and len(texts) != len(items):
-            raise InputError(
-                f"{file.name}, {name}",
-                f"{len(texts)} of them",
-                f"one per item ({len(items)})",
-                "save them again",
-            )
-    return ItemTable(
-        items=items,
-        embeddings=_matrix(values, len(items), file.name),
-        labels=labels,
-        split=split,
-        classes=classes,
+    data = Collection(
+        items=_texts(_first_array(arrays, _IDS, file.name)),
+        embeddings=_first_array(arrays, _VALUES, file.name),
+        split=_texts(arrays.get("split", ())),
     )
+    if "labels" not in arrays:
+        return data
+    classes = _texts(arrays.get("classes", ()))
+    return with_labels(data, _labels(arrays["labels"], classes, file.name), classes)
 
 
 def _first_array(arrays: Mapping[str, Any], names: Sequence[str], where: str) -> Any:
@@ -257,9 +194,7 @@ def _labels(values: Any, classes: Sequence[str], where: str) -> Names:
     """Labels as names; codes below 0 are none."""
     flat = np.asarray(values).ravel()
     if not np.issubdtype(flat.dtype, np.number):
-        named = _texts(flat)
-        gone = is_missing(named)
-        return tuple("" if no else label for label, no in zip(named, gone, strict=True))
+        return _without_missing(_texts(flat))
     codes = flat[np.isfinite(flat)]
     odd = (codes != np.rint(codes)) | (np.abs(codes.astype(np.float64)) >= MOST_WHOLE)
     if odd.any() or (classes and codes.max(initial=0) >= len(classes)):
@@ -273,43 +208,28 @@ def _labels(values: Any, classes: Sequence[str], where: str) -> Names:
     return tuple("" if code < 0 else classes[code] if classes else str(code) for code in whole)
 
 
-def _matrix(values: Any, items: int, where: str) -> Floats:
-    matrix = np.asarray(values)
-    if matrix.ndim != 2 or len(matrix) != items or not np.issubdtype(matrix.dtype, np.number):
-        raise InputError(
-            f"{where}, embeddings",
-            f"{matrix.dtype} of shape {matrix.shape}",
-            f"numbers of shape ({items}, features)",
-            "give one row per id",
-        )
-    return matrix if matrix.dtype == np.float64 else matrix.astype(np.float32)
-
-
-def _read_array_with_ids(file: Content, path: Path) -> ItemTable:
+def _read_array_with_ids(file: Content, path: Path) -> Collection:
     values = read_array(file)
     beside = [path.with_name(f"{path.stem}{ending}") for ending in _BESIDE]
     present = [path for path in beside if path.is_file()]
     if present:
         text = content(present[0]).data.decode("utf-8-sig", errors="replace")
         items = tuple(line.strip() for line in text.splitlines() if line.strip())
-        return ItemTable(items=items, embeddings=_matrix(values, len(items), file.name))
-    rows = len(values) if np.ndim(values) else 0
+        return Collection(items=items, embeddings=values)
     rows_notice = notice(
         "ids_are_rows",
         "{file} has no ids beside it ({beside}): items are called by their rows, from 0.",
         file=file.name,
         beside=beside[0].name,
     )
-    items = tuple(str(row) for row in range(rows))
-    return ItemTable(
-        items=items, embeddings=_matrix(values, rows, file.name), notices=(rows_notice,)
-    )
+    items = tuple(map(str, range(len(values) if np.ndim(values) else 0)))
+    return Collection(items=items, embeddings=values, notices=(rows_notice,))
 
 
-def _read_columns(file: Content) -> ItemTable:
+def _read_columns(file: Content) -> Collection:
     table = _table(file)
-    item, notices = item_column(table)
-    label, split = column_like(table, "label"), column_like(table, "split")
+    item, notices = _item_column(table), table.notices
+    label, split = _column_like(table, "label"), _column_like(table, "split")
     rest = [name for name in table.columns if name not in (item, label, split)]
     numbers_of = {name: _column_of_numbers(table, name) for name in rest}
     columns = [matrix for matrix in numbers_of.values() if matrix is not None]
@@ -325,13 +245,13 @@ def _read_columns(file: Content) -> ItemTable:
         text = "Columns of words are left aside: {columns:names}."
         notices = (*notices, notice("columns_aside", text, columns=tuple(aside)))
     notices = (*notices, *_odd_features([name for name in rest if name not in aside]))
-    return ItemTable(
+    data = Collection(
         items=ids(table, item),
         embeddings=np.column_stack(columns),
-        labels=words(table, label) if label else (),
-        split=words(table, split) if split else (),
-        notices=(*table.notices, *notices),
+        split=words(table, split),
+        notices=notices,
     )
+    return with_labels(data, words(table, label))
 
 
 def _odd_features(names: Sequence[str]) -> Notices:
@@ -351,21 +271,13 @@ def _odd_features(names: Sequence[str]) -> Notices:
     return (notice("columns_features", text, features=len(names), columns=odd),)
 
 
-def item_column(table: Table) -> tuple[str, Notices]:
+def _item_column(table: Table) -> str:
     """The column of ids, by our name or a word for it."""
-    like = {
-        name: column for name, column in table.columns.items() if is_named_like(name, "item")
-    }
-    headers = annotation_headers(replace(table, columns=like), VoteFormat())
-    column = headers.columns.get("item", "item")
-    if column not in table.columns:
-        raise InputError(
-            f"{table.name}, columns",
-            f"{listed(table.columns, most=8)}",
-            "a column 'item' of ids",
-            "name the column of ids 'item'",
-        )
-    return column, headers.notices
+    try:
+        return ids_column(table, "item")
+    except InputError as error:
+        do = "name the column of ids 'item'"
+        raise InputError(error.where, error.got, error.expected, do) from error
 
 
 def _column_of_numbers(table: Table, name: str) -> Floats | None:
@@ -438,18 +350,17 @@ def read_collection(
         )  # reading is the first half of the work
         if not len(data):
             raise _no_images(place, data.rejected)
-        table = ItemTable(items=data.items)
     elif place.suffix.lower() in ARCHIVES:
         raise InputError(
             str(place), "an archive", "a folder of images", "unpack it, and give the folder"
         )
     else:
-        table = read_features(place)
-        data = Collection(items=table.items, embeddings=table.embeddings)
+        data = read_features(place)
     if by_folder or split:
-        table = _facts_by_folders(data.items, table, labels=by_folder, split=bool(split))
-    facts = table if by_folder or labels is None else _read_labels(labels, data.items, table)
-    data = _with_labels(data, facts)
+        data = _by_folders(data, labels=by_folder, split=bool(split))
+    if labels is not None and not by_folder:
+        data = _by_table(data, labels)
+    data = replace(data, notices=(*data.notices, *_label_notices(data)))
     if encoder is None or data.images is None:
         return data
     return _with_embeddings(data, encoder, cache, progress)
@@ -467,11 +378,9 @@ def _no_images(folder: Path, rejected: Sequence[InputError]) -> InputError:
     )
 
 
-def _facts_by_folders(
-    items: Names, table: ItemTable, *, labels: bool, split: bool
-) -> ItemTable:
+def _by_folders(data: Collection, *, labels: bool, split: bool) -> Collection:
     """Parts from the first sub-folders, labels from the first, or second, ones."""
-    above = [PurePosixPath(name).parts[:-1] for name in items]
+    above = [PurePosixPath(name).parts[:-1] for name in data.items]
     depth = int(split)
     if split and not any(above):
         raise InputError(
@@ -487,52 +396,52 @@ def _facts_by_folders(
             "a sub-folder per class",
             "give a file of labels",
         )
-    return replace(
-        table,
-        labels=tuple(parts[depth] if len(parts) > depth else "" for parts in above)
-        if labels
-        else table.labels,
-        classes=() if labels else table.classes,
-        split=tuple(parts[0] if parts else "" for parts in above) if split else table.split,
-    )
+    if labels:
+        named = tuple(parts[depth] if len(parts) > depth else "" for parts in above)
+        data = with_labels(data, named)
+    parts = tuple(parts[0] if parts else "" for parts in above)
+    return replace(data, split=parts) if split else data
 
 
-def _read_labels(
-    source: AnyPath | Mapping[str, str], items: Names, table: ItemTable
-) -> ItemTable:
-    """What a file of labels, or a mapping, tells of the items."""
+def _by_table(data: Collection, source: AnyPath | Mapping[str, str]) -> Collection:
+    """Labels, and parts where there are none yet, of a file or a mapping."""
+    where = "labels" if isinstance(source, Mapping) else str(source)
     if isinstance(source, Mapping):
-        labels = ItemTable(
-            items=tuple(map(str, source)), labels=tuple(map(str, source.values()))
-        )
-        name = "labels"
+        table = _LabelTable(tuple(map(str, source)), tuple(map(str, source.values())))
     else:
-        labels, name = _label_table(source), str(source)
-    row, notices = _rows_of_items(labels.items, items, where=name)
-    left = len(labels.items) - sum(place >= 0 for place in row)
+        table = _label_table(source)
+    row, notices = _rows_of_items(table.items, data.items, where=where)
+    left = len(table.items) - sum(place >= 0 for place in row)
     if left:
         used = set(row)
-        unknown = [item for place, item in enumerate(labels.items) if place not in used]
+        unknown = [item for place, item in enumerate(table.items) if place not in used]
         text = "{labels:count} labels are of items that are not there ({names:names})."
         shown = tuple(unknown[:_SHOWN])
         notices = (*notices, notice("labels_unknown", text, labels=left, names=shown))
-    return ItemTable(
-        items=items,
-        labels=tuple(labels.labels[place] if place >= 0 else "" for place in row),
-        split=tuple(labels.split[place] if place >= 0 else "" for place in row)
-        if labels.split and not table.split
-        else table.split,
-        notices=(*table.notices, *labels.notices, *notices),
+    labels, split = (
+        tuple(column[place] if place >= 0 else "" for place in row) if column else ()
+        for column in (table.labels, table.split)
     )
+    split = data.split or (split if any(split) else ())
+    notices = (*data.notices, *table.notices, *notices)
+    return with_labels(replace(data, split=split, notices=notices), labels)
 
 
-def _label_table(path: AnyPath) -> ItemTable:
+class _LabelTable(NamedTuple):
+    """Labels and parts of some items, empty text for none."""
+
+    items: Names
+    labels: Names
+    split: Names = ()
+    notices: Notices = ()
+
+
+def _label_table(path: AnyPath) -> _LabelTable:
     table = read_table(path)
-    split = column_like(table, "split")
+    split = _column_like(table, "split")
     columns = {name: column for name, column in table.columns.items() if name != split}
     headers = annotation_headers(replace(table, columns=columns), VoteFormat())
-    columns_by_role = headers.columns
-    item = columns_by_role["item"] if "item" in columns_by_role else item_column(table)[0]
+    item = headers.columns.get("item") or _item_column(table)
     label = table.column_of("label", headers.columns)
     if label is None:
         raise InputError(
@@ -543,12 +452,8 @@ def _label_table(path: AnyPath) -> ItemTable:
         )
     names = ids(table, item)
     require_unique(names, where=f"{table.name}, items", do="give every item one label")
-    return ItemTable(
-        items=names,
-        labels=words(table, label),
-        split=words(table, split) if split else (),
-        notices=(*table.notices, *headers.notices),
-    )
+    notices = (*table.notices, *headers.notices)
+    return _LabelTable(names, words(table, label), words(table, split), notices)
 
 
 def _rows_of_items(
@@ -575,20 +480,16 @@ def _rows_of_items(
     )
 
 
-def _with_labels(data: Collection, facts: ItemTable) -> Collection:
-    """Code labels and parts, and say what is odd about them."""
-    notices = [*data.notices, *facts.notices]
-    if facts.labels:
-        classes = facts.classes or _sorted_names(set(facts.labels) - {""})
-        if not classes:
-            raise InputError("labels", "none", "a label for some items", "check the file")
-        code = {"": MISSING, **{name: number for number, name in enumerate(classes)}}
-        codes = np.array([code[label] for label in facts.labels], dtype=np.int64)
-        data = replace(data, labels=codes, classes=tuple(classes))
-        notices += _label_notices(codes, tuple(classes))
-    if any(facts.split):
-        data = replace(data, split=facts.split)
-    return replace(data, notices=tuple(notices))
+def with_labels(data: Collection, labels: Names, classes: Names = ()) -> Collection:
+    """The same with labels by name, empty text for none; without labels, as it was."""
+    if not labels:
+        return data
+    classes = classes or _sorted_names(set(labels) - {""})
+    if not classes:
+        raise InputError("labels", "none", "a label for some items", "check the file")
+    code = {"": MISSING, **{name: number for number, name in enumerate(classes)}}
+    codes = np.array([code[label] for label in labels], dtype=np.int64)
+    return replace(data, labels=codes, classes=classes)
 
 
 def _sorted_names(names: set[str]) -> Names:
@@ -597,18 +498,20 @@ def _sorted_names(names: set[str]) -> Names:
     return tuple(sorted(names, key=lambda name: (int(name) if whole else 0, name)))
 
 
-def _label_notices(codes: Ints, classes: Names) -> list[Notice]:
-    notices = []
-    missing = int((codes == MISSING).sum())
-    if missing:
+def _label_notices(data: Collection) -> Notices:
+    """What is odd about the labels."""
+    if data.labels is None:
+        return ()
+    members, notices = Counter(data.labels.tolist()), []
+    if members[MISSING]:
         text = "{missing:count} of {items:count} items have no label."
-        notices.append(notice("labels_missing", text, missing=missing, items=len(codes)))
-    members = Counter(codes.tolist())
-    single = tuple(name for number, name in enumerate(classes) if members[number] == 1)
+        number = len(data)
+        notices.append(notice("labels_missing", text, missing=members[MISSING], items=number))
+    single = tuple(name for code, name in enumerate(data.classes) if members[code] == 1)
     if single:
         text = "Classes with a single member have nothing to compare it with: {classes:names}."
         notices.append(notice("class_single", text, classes=single))
-    return notices
+    return tuple(notices)
 
 
 def _with_embeddings(

@@ -58,8 +58,6 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from hashlib import sha256
-from pathlib import Path
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -69,11 +67,11 @@ from equipoise.clean.detector import NEEDED, Progress, name_order
 from equipoise.clean.rounds_search import Clusters, questions
 from equipoise.clean.similarity import Directions
 from equipoise.read.files import AnyPath
+from equipoise.scale.cells import digest
 from equipoise.truth import MODELS
 from equipoise.types import (
     Annotations,
     Bools,
-    Finding,
     Floats,
     InputError,
     Ints,
@@ -128,6 +126,11 @@ class PairVote(NamedTuple):
     annotator: str
     label: str
     place: str = ""
+
+    @property
+    def spelling(self) -> str:
+        """The name of the pair, whichever item was written first."""
+        return SEPARATOR.join(sorted(self.pair.split(SEPARATOR)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -252,8 +255,10 @@ def read_pair_votes(path: AnyPath) -> list[PairVote]:
             "a column pair, or columns first and second",
             "name the pairs as in pairs.csv",
         )
-    people = texts(table, "annotator") if "annotator" in table.columns else [""] * len(labels)
-    tasks = texts(table, "task") if "task" in table.columns else [TASK] * len(labels)
+    people, tasks = (
+        texts(table, name) if name in table.columns else [usual] * len(labels)
+        for name, usual in (("annotator", UNNAMED), ("task", TASK))
+    )
     if labels and TASK not in tasks:
         raise InputError(
             f"{table.name}, column task",
@@ -313,8 +318,6 @@ class DuplicateRounds:
         How votes become answers.
     patience
         How often in a row a cluster is refused before it stops asking.
-    paths
-        Where the images are, by item; empty where there are none.
 
     Examples
     --------
@@ -337,7 +340,6 @@ class DuplicateRounds:
     rounds: tuple[Round, ...]
     judging: Judging
     patience: int = 1
-    paths: Names = ()
 
     def __repr__(self) -> str:
         state = "finished" if self.finished else f"{len(self.pairs):,} pairs asked"
@@ -365,10 +367,8 @@ class DuplicateRounds:
         if collection.embeddings is None:
             what, do = NEEDED["embeddings"]
             raise InputError("rounds", f"no {what}", what, do)
-        _check_names(collection.items)
         order = name_order(collection.items)
         embeddings = np.ascontiguousarray(collection.embeddings[order])
-        paths = _image_paths(collection)
         return cls(
             items=tuple(collection.items[place] for place in order),
             embeddings=embeddings,
@@ -377,27 +377,7 @@ class DuplicateRounds:
             rounds=(),
             judging=judging,
             patience=patience,
-            paths=tuple(paths[place] for place in order) if paths else (),
         )
-
-    @classmethod
-    def load(cls, folder: Path) -> "DuplicateRounds":
-        """Take rounds up again where they stopped; see `equipoise.clean.rounds_record`."""
-        from equipoise.clean.rounds_record import load
-
-        return load(folder)
-
-    def save(self, folder: Path) -> Path:
-        """Write the rounds to a folder, or what is new to the folder that they came from."""
-        from equipoise.clean.rounds_record import save
-
-        return save(self, folder)
-
-    def report(self) -> Finding:
-        """What was found so far, against the bounds of the lemma."""
-        from equipoise.clean.rounds_record import finding
-
-        return finding(self)
 
     @property
     def finished(self) -> bool:
@@ -429,12 +409,7 @@ class DuplicateRounds:
     @cached_property
     def fingerprint(self) -> str:
         """A hash of the items and their embeddings."""
-        digest = sha256()
-        for name in self.items:
-            digest.update(name.encode("utf-8", "surrogatepass") + b"\0")
-        digest.update(f"{self.embeddings.dtype.str}{self.embeddings.shape}".encode())
-        digest.update(self.embeddings.data if self.items else b"")
-        return digest.hexdigest()
+        return digest([self.items, self.embeddings])
 
     @property
     def groups(self) -> tuple[Names, ...]:
@@ -479,18 +454,15 @@ class DuplicateRounds:
 
         Where no pair of theirs was asked nothing is left out: they are of other rounds.
         """
-        listed, names = list(votes), self._places()
-        items = set(self.items)
-        other = [
+        listed, places, items = list(votes), self._places(), set(self.items)
+        left = [
             vote
             for vote in listed
-            if not any(spelling in names for spelling in _spellings(vote.pair))
-            and items.issuperset(vote.pair.split(SEPARATOR))
+            if vote.spelling not in places and items.issuperset(vote.pair.split(SEPARATOR))
         ]
-        if not other or len(other) == len(listed):
+        if not left or len(left) == len(listed):
             return listed, ()
-        left_out = notice("never_asked", NEVER_ASKED, votes=len(other), pair=other[0].pair)
-        left = set(other)
+        left_out = notice("never_asked", NEVER_ASKED, votes=len(left), pair=left[0].pair)
         return [vote for vote in listed if vote not in left], (left_out,)
 
     def contains(self, votes: Iterable[PairVote]) -> bool:
@@ -543,12 +515,9 @@ class DuplicateRounds:
         for vote in votes:
             label = label_code(vote)
             where = vote.place or "votes on pairs"
-            name = next(
-                (spelling for spelling in _spellings(vote.pair) if spelling in places), None
-            )
-            if name is None:
+            if vote.spelling not in places:
                 raise self._unknown_pair(vote.pair, where)
-            number, place = places[name]
+            number, place = places[vote.spelling]
             before = labels[number].get((place, vote.annotator))
             if before is not None and before != label:
                 raise _conflict(vote, SPELT[before], where)
@@ -580,23 +549,6 @@ class DuplicateRounds:
         return InputError(f"{where}, pair {name!r}", got, expected, do)
 
 
-def _spellings(name: str) -> Names:
-    """How a pair may be written: as it is, and turned round."""
-    parts = name.split(SEPARATOR)
-    turned = pair_name(*parts) if len(parts) == 2 else name
-    return name, turned
-
-
-def _image_paths(collection: Collection) -> Names:
-    """Where the images of a collection are, in the order of the items; empty for none."""
-    from equipoise.clean.images import FileImages
-
-    images = collection.images
-    if not isinstance(images, FileImages):
-        return ()
-    return tuple(str(images.root / path) for path in images.paths)
-
-
 def _conflict(vote: PairVote, before: str, where: str) -> InputError:
     return InputError(
         f"{where}, pair {vote.pair!r}",
@@ -604,17 +556,6 @@ def _conflict(vote: PairVote, before: str, where: str) -> InputError:
         "one answer of an annotator on a pair",
         "keep one of the two, or name annotators apart in a column annotator",
     )
-
-
-def _check_names(items: Iterable[str]) -> None:
-    for name in items:
-        if SEPARATOR in name or name.encode(errors="replace").decode() != name:
-            raise InputError(
-                f"rounds, item {name!r}",
-                f"{SEPARATOR!r} in its name" if SEPARATOR in name else "a name that is no text",
-                "names that make the names of pairs unique",
-                "rename the item",
-            )
 
 
 def group_rows(state: DuplicateRounds) -> list[dict[str, str | int]]:
@@ -633,13 +574,15 @@ def pair_rows(state: DuplicateRounds) -> list[dict[str, str | float | int]]:
     votes = np.zeros(0, dtype=int) if state.finished else state.rounds[-1].counts()
     for place in missing.tolist():
         first, second = int(state.pairs.first[place]), int(state.pairs.second[place])
-        row: dict[str, str | float | int] = {
-            "pair": names[place],
-            "first": state.items[first],
-            "second": state.items[second],
-            "distance": float(state.rounds[-1].distances[place]),
-        }
-        if state.paths:
-            row |= {"first_path": state.paths[first], "second_path": state.paths[second]}
-        rows.append({**row, "votes": int(votes[place]), "annotator": "", "label": ""})
+        rows.append(
+            {
+                "pair": names[place],
+                "first": state.items[first],
+                "second": state.items[second],
+                "distance": float(state.rounds[-1].distances[place]),
+                "votes": int(votes[place]),
+                "annotator": "",
+                "label": "",
+            }
+        )
     return rows

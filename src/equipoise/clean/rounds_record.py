@@ -3,9 +3,8 @@
 The folder holds their state, from which they go on after any interruption:
 
 ``rounds.json``
-    Settings, the items in the order of their names, where their images are, a hash of items and
-    embeddings, and of every round what was asked, what was said, and what that comes to once it
-    is closed; sealed.
+    Settings, the items in the order of their names, a hash of items and embeddings, and of
+    every round what was asked, what was said, and what that comes to once it is closed; sealed.
 ``embeddings.npy``
     The embeddings of the items.
 
@@ -18,7 +17,7 @@ The finding compares what was found with the bounds of the lemma of `equipoise.c
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -36,8 +35,6 @@ from equipoise.types import (
     Column,
     Finding,
     InputError,
-    Line,
-    Lines,
     Names,
     Notice,
     Row,
@@ -62,7 +59,14 @@ SHOWN = 12  # groups that a terminal shows
 
 def save(state: DuplicateRounds, folder: Path) -> Path:
     """Write a state; in a folder that holds an earlier one of these rounds, what is new."""
-    text = _text(state)
+    stored = _Stored(
+        fingerprint=state.fingerprint,
+        patience=state.patience,
+        judging=state.judging,
+        items=state.items,
+        rounds=state.rounds,
+    )
+    text = json.dumps(codec.sealed(codec.encode(stored)), ensure_ascii=False) + "\n"
     if not (folder / MARK).exists():
         check_start(folder)
         out = BytesIO()
@@ -103,27 +107,22 @@ def check_start(folder: Path) -> None:
 
 def load(folder: Path) -> DuplicateRounds:
     """Take a state up again, and what follows from it."""
-    facts, where = _read_facts(folder), f"{folder / MARK}"
-    embeddings = read_array(content(folder / "embeddings.npy"))
-    items = codec.read_value(Names, facts["items"], f"{where}, items")
+    stored = codec.read(_Stored, _read_facts(folder), f"{folder / MARK}")
+    embeddings, items = read_array(content(folder / "embeddings.npy")), stored.items
     if embeddings.ndim != 2 or len(embeddings) != len(items):
         raise InputError(
             f"{folder}", f"embeddings of {embeddings.shape}", f"rows for {len(items)} items",
             AGAIN,
         )  # fmt: skip
-    begun = DuplicateRounds.before_first_round(
-        Collection(items=items, embeddings=embeddings),
-        codec.read(Judging, facts["judging"], f"{where}, judging"),
-        codec.read_value(int, facts["patience"], f"{where}, patience"),
+    state = DuplicateRounds.before_first_round(
+        Collection(items=items, embeddings=embeddings), stored.judging, stored.patience
     )
-    paths = codec.read_value(Names, facts["paths"], f"{where}, paths")
-    state = replace(begun, paths=paths)
-    if state.fingerprint != facts["fingerprint"]:
+    if state.fingerprint != stored.fingerprint:
         raise InputError(
             f"{folder}", "items or embeddings that are not those of its rounds",
             "those that the rounds were started with", AGAIN,
         )  # fmt: skip
-    for round_ in codec.read_value(tuple[Round, ...], facts["rounds"], f"{where}, rounds"):
+    for round_ in stored.rounds:
         state = replace(state, rounds=(*state.rounds, round_))
         if round_.answers is None:
             return state.closed_if_complete()
@@ -131,17 +130,16 @@ def load(folder: Path) -> DuplicateRounds:
     return state.with_next_round()
 
 
-def _text(state: DuplicateRounds) -> str:
-    facts = {
-        "version": VERSION,
-        "fingerprint": state.fingerprint,
-        "patience": state.patience,
-        "judging": state.judging,
-        "items": state.items,
-        "paths": state.paths,
-        "rounds": state.rounds,
-    }
-    return json.dumps(codec.sealed(codec.encode(facts)), ensure_ascii=False) + "\n"
+@dataclass(frozen=True, kw_only=True)
+class _Stored:
+    """What ``rounds.json`` holds."""
+
+    version: int = VERSION
+    fingerprint: str
+    patience: int
+    judging: Judging
+    items: Names
+    rounds: tuple[Round, ...]
 
 
 def _read_facts(folder: Path) -> Mapping[str, Any]:
@@ -190,7 +188,6 @@ def finding(state: DuplicateRounds) -> Finding:
         sentence=sentence,
         more=_cost_sentence(state),
         tables=(_round_table(rows), _group_table(state)),
-        charts=(_chart(rows),) if len(rows) > 1 else (),
         note="A cluster asks about the closest pair between it and the nearest other cluster "
         "that was not judged yet, and rests once it is refused until it grows. Under the "
         "assumption that near duplicates of an item are closer to it than all else, and for "
@@ -312,20 +309,6 @@ def _group_table(state: DuplicateRounds) -> Table:
         rows=rows,
         brief=rows[:SHOWN],
         download=True,
-    )
-
-
-def _chart(rows: list[dict[str, int | None]]) -> Lines:
-    def line(name: str, key: str) -> Line:
-        points = [(float(row["round"] or 0), row[key]) for row in rows]
-        return Line(name, [(x, float(y)) for x, y in points if y is not None])
-
-    return Lines(
-        name=KEY,
-        caption="Questions fall from round to round",
-        x="round",
-        y="pairs",
-        lines=[line("asked", "pairs"), line("confirmed", "yes")],
     )
 
 

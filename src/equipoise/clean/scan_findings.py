@@ -1,13 +1,12 @@
 """What a scan says: the answer, a list with pictures per kind of problem, and the check.
 
-Its folder: ``scan.json``, the lists as CSV, the page, and pictures beside it.
+Its folder: ``scan.json``, the lists as CSV, and the page with its pictures.
 
 Nothing in it depends on when or where it was made. ``scan.json`` is written last, so a folder
 that has one is whole.
 """
 
 import base64
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,8 +14,9 @@ from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
+import numpy as np
+
 from equipoise.clean.collection import TITLES, Collection, Leak, Task
-from equipoise.clean.detectors import DETECTORS
 from equipoise.clean.scanning import (
     NEIGHBOURS,
     SCHEMA,
@@ -28,10 +28,10 @@ from equipoise.clean.scanning import (
 )
 from equipoise.metrics import title as metric_title
 from equipoise.read import codec
-from equipoise.read.files import content, read_json
 from equipoise.read.writing import write_folder
 from equipoise.report.page import report_files
 from equipoise.report.text import as_csv
+from equipoise.scale.cells import digest
 from equipoise.types import (
     Card,
     Column,
@@ -39,7 +39,6 @@ from equipoise.types import (
     Gallery,
     InputError,
     JsonValue,
-    Names,
     Picture,
     Report,
     Row,
@@ -47,6 +46,8 @@ from equipoise.types import (
     Table,
     as_json,
     capital,
+    cite,
+    columns,
     count,
     counted,
     joined,
@@ -55,9 +56,8 @@ from equipoise.types import (
 SHOWN = 60  # suspects with pictures
 FIRST = 5  # rows of a list in a terminal
 SIZE, HALF = 160, 120  # pixels of a picture alone, and of one of a pair
-ROOM = 2_000_000  # bytes of all pictures inside a page
+ROOM = 2_700_000  # characters of all pictures of a page
 SHRINKING = (1.0, 0.75, 0.5)  # until they fit
-THUMBNAILS = "thumbnails"
 MARK = "scan.json"
 AGAIN = "run equipoise clean scan again"
 NAV: Mapping[Task, str] = {
@@ -123,26 +123,6 @@ EASIER = (
 )
 
 
-def with_pictures_inside(scan: Scan, folder: Path) -> Scan:
-    """The same with the pictures of a folder in place of the ways to them."""
-
-    def inside(way: str) -> str:
-        path = folder / way
-        if not way.startswith(f"{THUMBNAILS}/") or not path.is_file():
-            return way
-        picture = content(path).data
-        if _thumbnail_name(picture) != way:
-            raise InputError(f"{path}", "changed since it was written", "as it was", AGAIN)
-        return address(picture)
-
-    return replace(scan, pictures={name: inside(way) for name, way in scan.pictures.items()})
-
-
-def _thumbnail_name(picture: bytes) -> str:
-    """Where a picture lies beside the page: a name of what it holds."""
-    return f"{THUMBNAILS}/{hashlib.sha256(picture).hexdigest()[:16]}.jpg"
-
-
 def scan_json(scan: Scan) -> dict[str, JsonValue]:
     """The answer, every line of every list, and each finding."""
     report = scan_report(scan)
@@ -153,11 +133,9 @@ def scan_json(scan: Scan) -> dict[str, JsonValue]:
     }
 
 
-def save_scan(
-    scan: Scan, folder: Path, thumbnails: Mapping[str, bytes] | None = None
-) -> list[str]:
+def save_scan(scan: Scan, folder: Path) -> list[str]:
     """Write the folder; returns the names of its files."""
-    files: dict[str, str | bytes] = {**report_files(scan_report(scan)), **(thumbnails or {})}
+    files: dict[str, str | bytes] = {**report_files(scan_report(scan))}
     for task in scan.tasks:
         files[f"{task.task}.csv"] = as_csv([line.cells() for line in task.suspects])
     files["scores.csv"] = as_csv(score_rows(scan))
@@ -172,35 +150,21 @@ def save_scan(
 # ---- pictures ------------------------------------------------------------------------------
 
 
-def pictures(
-    data: Collection, scan: Scan, *, beside: bool
-) -> tuple[dict[str, str], dict[str, bytes]]:
-    """Pictures of the items that are shown: their addresses, and files that lie beside."""
+def pictures(data: Collection, scan: Scan) -> dict[str, str]:
+    """Pictures of the items that are shown, as addresses that hold them."""
     from equipoise.clean.images import thumbnail
 
     addresses: dict[str, str] = {}
-    files: dict[str, bytes] = {}
     if data.images is None:
-        return addresses, files
+        return addresses
     place = {name: number for number, name in enumerate(data.items)}
-    shown = _shown_items(scan)
     for share in SHRINKING:
-        drawn = {name: thumbnail(data.images, place[name], round(share * size))
-                 for name, size in shown.items()}  # fmt: skip
-        if beside or sum(map(len, drawn.values())) <= ROOM:
+        for name, size in _shown_items(scan).items():
+            picture = thumbnail(data.images, place[name], round(share * size))
+            addresses[name] = f"data:image/jpeg;base64,{base64.b64encode(picture).decode()}"
+        if sum(map(len, addresses.values())) <= ROOM:
             break
-    for name, picture in drawn.items():
-        if beside:
-            addresses[name] = _thumbnail_name(picture)
-            files[addresses[name]] = picture
-        else:
-            addresses[name] = address(picture)
-    return addresses, files
-
-
-def address(picture: bytes) -> str:
-    """A JPEG as an address that holds it."""
-    return f"data:image/jpeg;base64,{base64.b64encode(picture).decode()}"
+    return addresses
 
 
 def _shown_items(scan: Scan) -> dict[str, int]:
@@ -215,15 +179,15 @@ def _shown_items(scan: Scan) -> dict[str, int]:
 
 def _run_key(scan: Scan) -> str:
     """The key under which a browser keeps the marks: what the lists hold."""
-    held = [
-        [
-            task.task,
-            task.detector,
-            [[*line.items, line.score] for line in task.suspects],
-        ]
+    held = (
+        part
         for task in scan.tasks
-    ]
-    return hashlib.sha256(json.dumps(held).encode()).hexdigest()[:16]
+        for part in (
+            [task.task, task.detector, *(line.name for line in task.suspects)],
+            np.array([line.score for line in task.suspects]),
+        )
+    )
+    return digest(held)[:16]
 
 
 # ---- rows ----------------------------------------------------------------------------------
@@ -237,12 +201,7 @@ def list_rows(task: TaskScan) -> list[Cells]:
 def score_rows(scan: Scan) -> list[dict[str, str | float]]:
     """Scores as predictions, so that votes on the lists can be evaluated against them."""
     return [
-        {
-            "item": line.name,
-            "model": "scan",
-            "task": task.task,
-            "score": line.score,
-        }
+        {"item": line.name, "model": "scan", "task": task.task, "score": line.score}
         for task in scan.tasks
         for line in task.suspects
     ]
@@ -391,7 +350,7 @@ def _task_finding(task: TaskScan, scan: Scan, key: str) -> Finding:
         tables=tuple(_tables(task, open_=not scan.pictures)),
         note=_note(task),
         methods=_methods(task),
-        references=_sources(task),
+        references=task.references,
         nav=NAV[task.task],
     )
 
@@ -528,15 +487,7 @@ def _note(task: TaskScan) -> str:
 
 
 def _methods(task: TaskScan) -> str:
-    cited = "".join(f" [@{key}]" for key in _sources(task))
-    return f"{TITLES[task.task]} were ranked by {task.title}{cited}"
-
-
-def _sources(task: TaskScan) -> Names:
-    """Keys of the sources of a detector."""
-    return next(
-        (detector.references for detector in DETECTORS if detector.name == task.detector), ()
-    )
+    return f"{TITLES[task.task]} were ranked by {task.title}{cite(*task.references)}"
 
 
 # ---- leakage, the check, and what could not be used ----------------------------------------
@@ -546,11 +497,6 @@ def _leakage(scan: Scan) -> list[Finding]:
     task = scan.of("near_duplicates")
     if task is None or task.leaks is None:
         return []
-    title = "Does anything leak between the parts of the data?"
-    if not task.leaks:
-        parts = joined(list(scan.parts))
-        sentence = f"No duplicate lies in more than one part of the data ({parts})."
-        return [Finding(key="leakage", title=title, sentence=sentence, nav="Leakage")]
     listed: list[Row] = [
         {"first_part": leak.parts[0], "second_part": leak.parts[1], "images": len(group),
          "items": group}
@@ -566,13 +512,16 @@ def _leakage(scan: Scan) -> list[Finding]:
         brief=listed[:FIRST],
         open=True,
     )  # fmt: skip
+    sentence = f"Duplicates leak between parts of the data: {_leaks_in_words(task.leaks)}."
+    if not listed:
+        parts = joined(list(scan.parts))
+        sentence = f"No duplicate lies in more than one part of the data ({parts})."
     return [
         Finding(
             key="leakage",
-            title=title,
-            sentence="Duplicates leak between parts of the data: "
-            f"{_leaks_in_words(task.leaks)}.",
-            tables=(table,),
+            title="Does anything leak between the parts of the data?",
+            sentence=sentence,
+            tables=(table,) if listed else (),
             nav="Leakage",
         )
     ]
@@ -632,7 +581,7 @@ def _rejected(rejected: Sequence[tuple[str, str]]) -> list[Finding]:
     table = Table(
         name="rejected",
         caption="Files that could not be used, and why",
-        columns=(Column("file", "file"), Column("reason", "reason")),
+        columns=columns("text", "file", "reason"),
         rows=listed,
         brief=listed[:FIRST],
         open=True,
@@ -652,11 +601,7 @@ def _rejected(rejected: Sequence[tuple[str, str]]) -> list[Finding]:
 def load_scan(folder: Path) -> Scan:
     """Read a scan."""
     path = folder / MARK if folder.is_dir() else folder
-    try:
-        held = read_json(content(path))
-    except InputError as error:
-        raise InputError(f"{path}", "not a scan", "JSON of a scan", AGAIN) from error
-    if not isinstance(held, dict) or held.get("schema") != SCHEMA:
+    held = codec.read_facts(path, AGAIN)
+    if held.get("schema") != SCHEMA:
         raise InputError(f"{path}", "another schema", f"schema {SCHEMA}", AGAIN)
-    codec.check_sealed(held, None, f"{path}", AGAIN)
     return codec.read(Scan, held, MARK)

@@ -66,7 +66,7 @@ if TYPE_CHECKING:
 Stage = Callable[[str], Progress]  # names a step, gives what is told how far it is
 Cells = dict[str, str | float | int | bool | None]  # of a line, as files have it
 USUAL = ("selfclean_off_topic", "embedding_distance", "selfclean_label_errors")
-SCHEMA = 4  # of a scan that is kept
+SCHEMA = 5  # of a scan that is kept
 MOST = 1000  # suspects of a list; all beyond the cut are in it
 NEIGHBOURS = 10  # whose labels suggest one
 SAME = 1 - 1e-6  # the score from which on the two of a pair are the same to a detector
@@ -204,8 +204,8 @@ class TaskScan:
 
     Attributes
     ----------
-    detector, title
-        Which one looked.
+    detector, title, references
+        Which one looked, and its sources.
     scored
         How many items or pairs have a score.
     suspects
@@ -225,6 +225,7 @@ class TaskScan:
     task: Task
     detector: str
     title: str
+    references: Names
     scored: int
     suspects: tuple[Suspicion, ...]
     tied: int = 0
@@ -245,7 +246,7 @@ class Scan:
     rejected
         Files that could not be used, and why.
     pictures
-        A picture of each item that is shown: its address, see `equipoise.clean.scan_findings`.
+        A picture of each item that is shown, as an address that holds it.
     settings
         What was asked: name and value.
     command
@@ -398,6 +399,7 @@ def _task_scan(
         task=detector.task,
         detector=detector.name,
         title=detector.title,
+        references=detector.references,
         scored=len(values),
         suspects=tuple(_suspects(detector.task, data, scores, top, cut, groups)),
         tied=int((values == values.max(initial=-np.inf)).sum()),

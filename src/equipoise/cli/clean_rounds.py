@@ -14,7 +14,7 @@ from equipoise.clean.rounds import (
     pair_rows,
     read_pair_votes,
 )
-from equipoise.clean.rounds_record import check_start
+from equipoise.clean.rounds_record import check_start, finding, load, save
 from equipoise.cli.clean_scan import EMBEDDINGS, USUAL_ENCODER, check_outside
 from equipoise.cli.command import verb
 from equipoise.cli.options import Options
@@ -79,7 +79,7 @@ def start(options: Options) -> None:
         state = DuplicateRounds.start(
             data, judging=judging, patience=options.patience, progress=tell
         )
-    state.save(out)
+    save(state, out)
     _hand_out(state, out)
 
 
@@ -95,12 +95,12 @@ def next_round(options: Options) -> None:
     """
     folder = options.folder
     assert folder is not None
-    state = DuplicateRounds.load(folder)
+    state = load(folder)
     answers = [state.without_unasked(read_pair_votes(path)) for path in options.answers or ()]
     note([notice for _, notices in answers for notice in notices])
     state = state.answered([vote for votes, _ in answers for vote in votes])
     _keep_labels(state, folder)
-    state.save(folder)
+    save(state, folder)
     _hand_out(state, folder, as_json=options.as_json)
 
 
@@ -119,7 +119,7 @@ def show(options: Options) -> None:
     out = options.out
     check_target("--out", out, (".csv",))
     assert options.folder is not None
-    state = DuplicateRounds.load(options.folder)
+    state = load(options.folder)
     if out is not None:
         rows = group_rows(state)
         write_text(out, as_csv(rows) if rows else "group,size,item\n")
@@ -157,9 +157,9 @@ def _hand_out(state: DuplicateRounds, folder: Path, *, as_json: bool = False) ->
 
 def _show(state: DuplicateRounds, *, as_json: bool) -> None:
 
-    finding = state.report()
-    note(finding.notices)
-    report = Report(title=finding.title, findings=(finding,))
+    shown = finding(state)
+    note(shown.notices)
+    report = Report(title=shown.title, findings=(shown,))
     if not as_json:
         show_report(output(), report)
         if state.finished:

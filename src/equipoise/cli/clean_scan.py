@@ -82,12 +82,12 @@ def scan(options: Options) -> None:
     )
     with _Steps() as steps:
         scanned = look_through(data, how, steps)
-    scanned, thumbnails = _with_origin(scanned, data, options)
+    scanned = _with_origin(scanned, data, options)
     note(scanned.notices)
     files: list[str] = []
     if options.out is not None:
         with progress("writing"):
-            files = save_scan(scanned, options.out, thumbnails)
+            files = save_scan(scanned, options.out)
     if options.as_json:
         print_json(scan_json(scanned))
     else:
@@ -137,18 +137,14 @@ def _read(options: Options) -> tuple[Collection, Encoder | None]:
     return data, encoder if data.images is not None else None
 
 
-def _with_origin(
-    scanned: Scan, data: Collection, options: Options
-) -> tuple[Scan, dict[str, bytes]]:
-    """A scan with where it comes from, and the pictures that lie beside its page."""
+def _with_origin(scanned: Scan, data: Collection, options: Options) -> Scan:
+    """A scan with where it comes from, and the pictures of its page."""
     assert options.source is not None
     shown: dict[str, str] = {}
-    thumbnails: dict[str, bytes] = {}
     if options.out is not None and options.thumbnails != "none":
         with progress("pictures"):
-            beside = options.thumbnails == "beside"
-            shown, thumbnails = pictures(data, scanned, beside=beside)
-    whole = replace(
+            shown = pictures(data, scanned)
+    return replace(
         scanned,
         name=options.source.name or str(options.source),
         rejected=tuple(
@@ -158,7 +154,6 @@ def _with_origin(
         settings=_settings(data, options),
         notices=(*data.notices, *scanned.notices),
     )
-    return whole, thumbnails
 
 
 def _settings(data: Collection, options: Options) -> tuple[tuple[str, str], ...]:

@@ -568,9 +568,9 @@ class Options:
     )
     overwrite: bool = RESULT("Replace an earlier one there.", default=False)
     thumbnails: str = RESULT(
-        "Pictures on the page: `embedded` in it, in a folder `beside` it, or `none`.",
+        "Pictures on the page: `embedded` in it, or `none`.",
         default="embedded",
-        choices=("embedded", "beside", "none"),
+        choices=("embedded", "none"),
     )
     page: Path | None = RESULT("File for a page, ending in .html.")
     export: Path | None = RESULT(

@@ -9,7 +9,6 @@ from equipoise.clean.scan_findings import (
     load_scan,
     scan_json,
     scan_report,
-    with_pictures_inside,
 )
 from equipoise.cli.command import verb
 from equipoise.cli.options import Options, misused
@@ -58,8 +57,7 @@ def report(options: Options) -> None:
     page = out or home / "report.html"
     if _is_scan(run):
         scan = load_scan(run)
-        away = page.absolute().parent != home.absolute()
-        shown = scan_report(with_pictures_inside(scan, home) if away else scan)
+        shown = scan_report(scan)
         facts: dict[str, Any] = scan_json(scan)
     else:
         loaded = Run.load(run)

@@ -440,13 +440,7 @@ def published_files(name: str) -> tuple[InputFile, ...]:
 
 def dataset_facts(name: str | None) -> dict[str, str]:
     """What a record says of the data set; nothing for files."""
-    if name is None:
-        return {}
-    source = CATALOGUE[name]
-    return {
-        name_of_fact: getattr(source, name_of_fact)
-        for name_of_fact in ("name", "title", "licence", "citation")
-    }
+    return {} if name is None else CATALOGUE[name].facts
 
 
 def _name_of(paths: Sequence[Path]) -> str:

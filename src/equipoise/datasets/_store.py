@@ -60,6 +60,12 @@ class Source:
         )
 
     @property
+    def facts(self) -> dict[str, str]:
+        """What a record says of it."""
+        names = ("name", "title", "licence", "citation")
+        return {name: getattr(self, name) for name in names if getattr(self, name)}
+
+    @property
     def published(self) -> bool:
         """Whether every file can be downloaded."""
         return all(file.url for file in self.files.values())

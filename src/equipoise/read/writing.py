@@ -215,7 +215,7 @@ def _flush_folder(folder: Path) -> None:
             os.close(handle)
 
 
-PLACES = ("tables", "figures", "thumbnails")
+PLACES = ("tables", "figures")
 RUN = "run.json"  # the mark of an evaluation
 
 

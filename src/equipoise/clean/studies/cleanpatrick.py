@@ -26,7 +26,6 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 
 from equipoise.clean.collection import (
-    MISSING,
     Collection,
     JudgedCollection,
     Task,
@@ -35,7 +34,7 @@ from equipoise.clean.collection import (
 )
 from equipoise.clean.detector import Progress
 from equipoise.clean.encoders import Encoder
-from equipoise.clean.reading import ids, read_collection, read_table, words
+from equipoise.clean.reading import ids, read_collection, read_table, with_labels, words
 from equipoise.datasets import Source
 from equipoise.read.files import AnyPath
 from equipoise.read.tables import Table
@@ -235,11 +234,8 @@ def _named_by_hash(seen: Collection, diagnoses: Mapping[str, str]) -> Collection
             "check the folder of images",
         )
     items = tuple(sorted(place))
-    classes = tuple(sorted({diagnoses[name] for name in items} - {""}))
-    code = {"": MISSING, **{name: number for number, name in enumerate(classes)}}
     part = seen.subset(np.array([place[name] for name in items]))
-    labels = np.array([code[diagnoses[name]] for name in items], dtype=np.int64)
-    return replace(part, items=items, labels=labels, classes=classes)
+    return with_labels(replace(part, items=items), tuple(diagnoses[name] for name in items))
 
 
 def _truth(questions: Sequence[_Question], items: Sequence[str], *, pairs: bool) -> Annotations:
