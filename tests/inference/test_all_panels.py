@@ -57,8 +57,7 @@ def test_listed_panels_equal_all_draws_with_replacement(readers):
     votes, truth, given = study(readers)
     done = evaluate(given, truth, metrics=["auroc"], resampling=resample(truth, "panel"))
     whole = every_draw(votes, given)
-    factor, weights = done.widening[0], done.plan.weights
-    wide = bootstrap.widened(whole, factor)
+    wide, weights = whole, done.plan.weights
     for m, model in enumerate(done.models):
         drawn = done.estimate(model, "auroc").replicates
         one = Estimate(float(done.values[0, 0, 1, m]), drawn, "", weights=weights)

@@ -69,37 +69,8 @@ def test_golden_mean_of_the_annotation_bootstrap_by_evaluate():
         assert estimate.replicates.mean() == pytest.approx(GOLDEN[f"mean_{key}"], abs=4 * error)
 
 
-@pytest.mark.parametrize("kind", ["votes", "panel"])
-@pytest.mark.parametrize("readers", [2, 3, 8])
-def test_widening_is_the_root_of_m_over_m_minus_one(readers, kind):
-    random = np.random.default_rng(readers)
-    votes = (random.random((30, readers)) < 0.5).astype(float)
-    truth = bootstrap.annotations(votes)
-    model = Predictions("m", truth.items, random.random(30))
-    plan = resample(truth, kind, replicates=64)
-    wide = evaluate(model, truth, resampling=plan).replicates[0, 0, 1, 0]
-    raw = bootstrap.replicates(votes, [model.values], plan)[0, 1, 0]
-    spread = [np.cov(one, aweights=plan.weights, bias=True) for one in (wide, raw)]
-    means = [np.average(one, weights=plan.weights) for one in (wide, raw)]
-    assert means[0] == pytest.approx(means[1])
-    assert spread[0] / spread[1] == pytest.approx(readers / (readers - 1))
-
-
-def test_widening_of_unequal_panels_lies_between_the_factors():
-    votes = np.array(
-        [[1, 0, np.nan, np.nan], [1, 1, 0, 0], [0, 1, 1, 0], [1, np.nan, 0, np.nan]]
-    )
-    truth = bootstrap.annotations(np.vstack([votes, [[1, 1, 1, 1]], [[0, 0, 0, 0]]]))
-    model = Predictions("m", truth.items, np.arange(6.0))
-    plan = resample(truth, "votes", replicates=64)
-    wide = evaluate(model, truth, resampling=plan).replicates[0, 0, 1, 0]
-    matrix = np.vstack([votes, np.ones(4), np.zeros(4)])
-    raw = bootstrap.replicates(matrix, [model.values], plan)[0, 1, 0]
-    assert (4 / 3) ** 0.5 < wide.std() / raw.std() < 2**0.5
-
-
-@pytest.mark.parametrize("kind", ["items x votes", "items x panel", "items"])
-def test_only_votes_or_panels_drawn_alone_are_widened(kind):
+@pytest.mark.parametrize("kind", ["items x votes", "items x panel", "items", "votes"])
+def test_replicates_are_kept_as_drawn(kind):
     votes = (np.random.default_rng(1).random((20, 3)) < 0.5).astype(float)
     truth = bootstrap.annotations(votes)
     model = Predictions("m", truth.items, np.arange(20.0))

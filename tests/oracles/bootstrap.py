@@ -87,10 +87,3 @@ def replicates(votes, models, plan):
                 out[k, 0, m, r] = metric((label > 0.5).astype(float), copies)
                 out[k, 1, m, r] = metric(label, copies)
     return out
-
-
-def widened(values, factor, weights=None):
-    """Spread around the mean of the defined replicates, multiplied."""
-    known = np.ma.masked_invalid(values)
-    centre = np.ma.average(known, axis=-1, weights=weights, keepdims=True).filled(np.nan)
-    return centre + factor * (values - centre)

@@ -146,7 +146,6 @@ def test_an_undefined_score_has_no_rank_and_no_chance_of_being_best():
     assert not math.isnan(soft.p_best)
     assert np.isnan(done.rank_probabilities("auroc", labels="hard")).all()
     assert math.isnan(done.differences("auroc", labels="hard")[0].p_better)
-    assert math.isnan(done.rank_correlation("auroc").spearman)
 
 
 def test_classes_that_make_a_score_undefined_are_named():
@@ -166,7 +165,6 @@ def test_ties_of_redrawn_votes_stay_ties_in_wins():
     two = Predictions("b", names, np.array([0.9, 0.2, 0.8, 0.1]))
     plan = resample(truth, "votes", replicates=4000)
     done = evaluate([one, two], truth, metrics=["auroc"], resampling=plan)
-    assert done.widening == (pytest.approx(math.sqrt(2)),)
     (gap,) = done.differences("auroc")
     assert gap.p_better == pytest.approx(0.5, abs=0.03)
 

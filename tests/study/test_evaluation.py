@@ -27,34 +27,21 @@ ONE = Settings(workers=1)
 STRICT = Settings(workers=1, ties="negative")  # yes/no labels, as scikit-learn needs them
 
 
-def as_drawn(done):
-    """Replicates of the only task before their spread was widened."""
-    return bootstrap.widened(done.replicates[0], 1 / done.widening[0], done.plan.weights)
-
-
 def models(scores=SCORES, items=ITEMS, **more):
     return [Predictions(f"model-{m}", names(items), s, **more) for m, s in enumerate(scores)]
 
 
 @pytest.mark.parametrize("votes", [FULL, GAPS], ids=["complete", "with gaps"])
 @pytest.mark.parametrize("group", [None, np.arange(ITEMS) // 3], ids=["items", "groups"])
-@pytest.mark.parametrize("kind", ["items", "panel", "items x panel", "items x votes"])
+@pytest.mark.parametrize("kind", ["items", "panel", "votes", "items x panel", "items x votes"])
 def test_replicates_equal_a_loop_with_scikit_learn(kind, group, votes):
     groups = {} if group is None else {"group": group, "groups": names(group.max() + 1, "g")}
     truth = bootstrap.annotations(votes, **groups)
     plan = resample(truth, kind, replicates=70, seed=8)
     done = evaluate(models(), truth, metrics=METRICS, resampling=plan, settings=STRICT)
     expected = bootstrap.replicates(votes, SCORES, plan)
-    assert_allclose(as_drawn(done), expected, rtol=0, atol=1e-10)
+    assert_allclose(done.replicates[0], expected, rtol=0, atol=1e-10)
     assert not np.isnan(expected).all(axis=-1).any()
-
-
-def test_redrawn_votes_equal_a_loop_and_are_widened():
-    truth = bootstrap.annotations(FULL)
-    plan = resample(truth, "votes", replicates=70, seed=8)
-    done = evaluate(models(), truth, metrics=METRICS, resampling=plan, settings=STRICT)
-    raw = bootstrap.replicates(FULL, SCORES, plan)
-    assert_allclose(done.replicates[0], bootstrap.widened(raw, (4 / 3) ** 0.5), atol=1e-10)
 
 
 @pytest.mark.parametrize("ties", ["half", "negative", "drop"])
@@ -91,7 +78,7 @@ def test_ties_of_resampled_votes_follow_the_rule(kind, ties):
         counts = plan.item_counts(r, r + 1)[:, 0] * ~(tied & (ties == "drop"))
         label = np.repeat(np.where(tied, 0.5, p > 0.5), counts)
         expected = [[named(n)(label, np.repeat(s, counts)) for s in SCORES] for n in METRICS]
-        assert_allclose(as_drawn(done)[:, 0, :, r], expected, atol=1e-10)
+        assert_allclose(done.replicates[0][:, 0, :, r], expected, atol=1e-10)
     assert seen
 
 
@@ -210,7 +197,7 @@ def test_several_classes_equal_the_metric_on_expanded_arrays(kind):
                 )
                 for name in MANY
             ]
-            assert_allclose(as_drawn(done)[:, labels, 0, r], expected, atol=1e-10)
+            assert_allclose(done.replicates[0][:, labels, 0, r], expected, atol=1e-10)
 
 
 @pytest.mark.parametrize("kind", ["items", "posterior", "items x posterior"])

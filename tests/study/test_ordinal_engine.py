@@ -13,7 +13,6 @@ from equipoise.inference.estimate import Estimate
 from equipoise.inference.resampling import resample
 from equipoise.study import evaluate
 from equipoise.types import Annotations, InputError, Predictions
-from tests.oracles import bootstrap
 from tests.strategies import names
 
 RANDOM = np.random.default_rng(6)
@@ -67,7 +66,7 @@ def test_replicates_on_real_votes_equal_a_loop(kind):
     given = [Predictions(f"m{m}", truth.items, p, truth.classes) for m, p in enumerate(models)]
     plan = resample(truth, kind, replicates=12, seed=4)
     done = evaluate(given, truth, metrics=list(ENGINE), resampling=plan)
-    drawn = bootstrap.widened(done.replicates[0], 1 / done.widening[0])
+    drawn = done.replicates[0]
     for r in range(12):
         times = np.ones(len(truth.annotators))
         if plan.truth == "panel":
@@ -108,7 +107,6 @@ def test_an_infinite_score_stays_infinite_and_breaks_nothing(kind):
     gap = {(one.a, one.b): one for one in done.differences("log_score")}
     assert gap["plain", "sure"].value == -math.inf
     assert math.isnan(gap["sure", "again"].value)
-    assert done.rank_correlation("log_score").kendall_tau_b == pytest.approx(1)
     assert str(done.estimate("sure", "log_score")).startswith("∞")
 
 

@@ -20,8 +20,6 @@ from numba import njit
 
 from equipoise.kernels import compiled, compiled_as_numpy
 
-BLOCK = 2**16  # items whose votes are added up before they are added to the rest
-
 
 @njit(cache=True, inline="always")
 def _add(total, low, x):
@@ -177,62 +175,3 @@ def precision_influence(order, last, positive, items, shares):
     value = terms / total
     precision_moves(positive, (total, number, extra), value, items, shares)
     return value
-
-
-@compiled
-def table_labels(votes, scale, label, weight, together):
-    """Soft labels of a table of votes (items, annotators): 1 yes, 0 no, -1 none.
-
-    Adds up every annotator's share of the votes as it is and scaled by ``scale`` (items,),
-    ``weight`` (2, annotators), and the scaled products of the shares of two, by blocks of
-    items. Returns the sums over items of 1/m and of s^2 (1 - 1/m)/m, m the votes of an item
-    and s its scale.
-    """
-    items, people = votes.shape
-    inverse_sizes = within = 0.0
-    for begin in range(0, items, BLOCK):
-        some_weight, some = np.zeros_like(weight), np.zeros_like(together)
-        some_own = some_within = 0.0
-        for i in range(begin, min(begin + BLOCK, items)):
-            number = yes = 0
-            for r in range(people):
-                number += votes[i, r] >= 0
-                yes += votes[i, r] == 1
-            if number == 0:
-                continue
-            part = 1.0 / number
-            label[i] = yes / number
-            some_own += part
-            some_within += scale[i] * scale[i] * part * (1.0 - part)
-            for r in range(people):
-                if votes[i, r] >= 0:
-                    some_weight[0, r] += part
-                    some_weight[1, r] += scale[i] * part
-                    for s in range(people):
-                        some[r, s] += scale[i] * part * part * (votes[i, s] >= 0)
-        weight += some_weight
-        together += some
-        inverse_sizes += some_own
-        within += some_within
-    return inverse_sizes, within
-
-
-@compiled
-def table_moves(votes, label, slope):
-    """How a number moves with the votes, given its derivatives by soft labels (items,).
-
-    Returns the sum over items for every annotator, (annotators,), by blocks of items.
-    """
-    items, people = votes.shape
-    out = np.zeros(people)
-    for begin in range(0, items, BLOCK):
-        some = np.zeros(people)
-        for i in range(begin, min(begin + BLOCK, items)):
-            number = 0
-            for r in range(people):
-                number += votes[i, r] >= 0
-            step = slope[i] / number
-            for r in range(people):
-                some[r] += (votes[i, r] >= 0) * step * (votes[i, r] - label[i])
-        out += some
-    return out

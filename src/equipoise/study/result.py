@@ -23,9 +23,7 @@ from equipoise.inference.ranks import (
     average_ranks,
     beats,
     higher_is_better,
-    kendall_tau_b,
     rank_probabilities,
-    spearman,
 )
 from equipoise.inference.resampling import Resampling
 from equipoise.metrics import Metric
@@ -104,15 +102,6 @@ class Difference(NamedTuple):
     reverse: str = ""
 
 
-class Correlation(NamedTuple):
-    """How the ranking by hard labels agrees with that by soft labels."""
-
-    task: str
-    metric: str
-    spearman: float
-    kendall_tau_b: float
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Evaluation:
     """What `evaluate` returns.
@@ -124,9 +113,6 @@ class Evaluation:
     values, replicates
         Shape (tasks, metrics, labels, models), and the same with replicates last; labels
         are hard, then soft.
-    widening
-        By how much the spread of each task's replicates was widened, shape (tasks,); ranks and
-        wins are counted on the replicates as drawn, so that their ties stay ties.
     plan, level
         What was resampled, and the level of the intervals.
     cells
@@ -161,7 +147,6 @@ class Evaluation:
     inference: str = "two-way"
     margin: float | None = None
     matters: float | None = None
-    widening: tuple[float, ...] = ()
     questions: tuple[TaskTruth, ...] = ()
     scores: tuple[Mapping[str, Floats], ...] = ()
     decided: tuple[Mapping[str, Floats], ...] = ()
@@ -410,40 +395,18 @@ class Evaluation:
         t, k, label = self._cell(metric, labels, task)
         return rank_probabilities(self._good(t, k, label), self.plan.weights)
 
-    def rank_correlation(self, metric: str, *, task: str | None = None) -> Correlation:
-        """Agreement of hard and soft rankings."""
-        t, k, _ = self._cell(metric, "soft", task)
-        hard, soft = self.values[t, k]
-        return Correlation(
-            self.tasks[t],
-            self.metrics[k].name,
-            float(spearman(hard, soft)),
-            float(kendall_tau_b(hard, soft)),
-        )
-
     def _good(self, t: int, k: int, label: int) -> Floats:
-        """Replicates as drawn, as higher-is-better, shape (models, replicates)."""
+        """Replicates as higher-is-better, shape (models, replicates)."""
         return higher_is_better(self.drawn(t, k, label), self.metrics[k].better)
 
     def drawn(self, t: int, k: int, label: int) -> Floats:
-        """Replicates of a task, metric and kind of labels before their spread was widened.
+        """Replicates of a task, metric and kind of labels, shape (models, replicates).
 
-        Shape (models, replicates). Where the value of any model is undefined, so are the
-        replicates of all: models are compared on the same tasks or not at all.
+        Where the value of any model is undefined, so are the replicates of all: models are
+        compared on the same tasks or not at all.
         """
-        if np.isnan(self.values[t, k, label]).any():
-            return np.full(self.replicates.shape[3:], np.nan)
-        if not self.widening or set(self.widening) == {1.0}:
-            return np.asarray(self.replicates[t, k, label])
-        tasks = range(len(self.widening)) if self.tasks[t] == MACRO else [t]
-        drawn = [
-            narrow(self.replicates[x, k, label], self.widening[x], self.plan.weights)
-            for x in tasks
-        ]
-        if len(drawn) == 1:
-            return drawn[0]
-        defined = [x for x in tasks if not np.isnan(self.values[x, k, label]).any()]
-        return np.asarray(np.mean([drawn[x] for x in defined or [0]], axis=0))
+        defined = not np.isnan(self.values[t, k, label]).any()
+        return np.where(defined, self.replicates[t, k, label], np.nan)
 
     def _cell(self, metric: str, labels: str, task: str | None) -> tuple[int, int, int]:
         return (
@@ -514,20 +477,3 @@ def normal_values(cells: Cells, plan: Resampling, models: Names) -> Floats:
         models=models,
     )
     return np.array([[[drawn(cell) for cell in both] for both in task] for task in cells])
-
-
-def widen(replicates: Floats, factor: float, weights: Floats | None = None) -> Floats:
-    """Widen the spread around the mean of the finite replicates, on the last axis."""
-    if factor == 1:
-        return replicates
-    counts = np.ones(replicates.shape[-1]) if weights is None else weights
-    defined = np.where(np.isfinite(replicates), counts, 0.0)
-    number = defined.sum(axis=-1, keepdims=True)
-    finite = np.where(defined > 0, replicates, 0.0)
-    centre = (finite * defined).sum(axis=-1, keepdims=True) / np.where(number > 0, number, 1.0)
-    return np.asarray(centre + factor * (replicates - centre))
-
-
-def narrow(replicates: Floats, factor: float, weights: Floats | None = None) -> Floats:
-    """Undo `widened`; the mean is the same before and after."""
-    return widen(replicates, 1 / factor, weights)

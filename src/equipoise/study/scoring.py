@@ -29,7 +29,7 @@ from equipoise.study.cautions import (
     votes_notices,
 )
 from equipoise.study.per_reader_truth import PER_READER, reader_cells
-from equipoise.study.result import MACRO, Cells, Evaluation, normal_values, widen
+from equipoise.study.result import MACRO, Cells, Evaluation, normal_values
 from equipoise.study.truth import TaskTruth
 from equipoise.study.uncertainty import DRAWS, TargetPopulation, Uncertainty
 from equipoise.types import (
@@ -94,7 +94,6 @@ def score_study(study: "Study") -> Evaluation:
         inference=how.inference,
         margin=how.margin,
         matters=how.matters,
-        widening=tuple(task.question.widening(plan) for task in aligned),
         questions=tuple(task.question for task in aligned),
         scores=tuple(task.scores for task in aligned),
         decided=tuple(task.decided for task in aligned),
@@ -436,9 +435,6 @@ class _Scorer:
         for part, result in zip(work, results, strict=True):
             room = out[part.task, ..., part.first : part.stop]
             room[:] = result[..., : room.shape[-1]]
-        for t, task in enumerate(self.aligned):
-            factor = task.question.widening(self.plan)
-            out[t] = widen(out[t], factor, self.plan.weights)
         return out
 
     def notices(self, values: Floats) -> Iterator[Notice]:

@@ -15,7 +15,7 @@ Redrawn, an item has the mean vote after its votes, or its voters, are drawn aga
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from math import comb, sqrt
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -97,33 +97,6 @@ class PanelDraw:
         """The same by item, all of shape (items, replicates)."""
         shares, present = self.of_patterns(panel)
         return [share[self.pattern] for share in shares], present[self.pattern]
-
-
-def inflation(votes: Votes, shares: Floats) -> float:
-    """Factor that undoes how much too small the spread of redrawn votes is.
-
-    The mean of m votes drawn from m votes has (m - 1)/m of the variance it should have. With
-    equal m this is sqrt(m / (m - 1)); otherwise items count by their part of the variance.
-    """
-    size = votes.sizes.astype(np.float64)
-    several = size > 1
-    variance = (shares * (1 - shares)).sum(axis=0)[several] / size[several]
-    if not variance.sum() > 0:
-        return 1.0
-    better = variance * size[several] / (size[several] - 1)
-    return sqrt(float(better.sum() / variance.sum()))
-
-
-def panel_inflation(votes: Votes) -> float:
-    """The same for a panel: sqrt(m / (m - 1)) with m the effective number of annotators.
-
-    Annotators who vote more count more: m = (sum of votes)^2 / sum of squared votes.
-    """
-    load = np.bincount(votes.annotator[votes.annotator >= 0]).astype(np.float64)
-    if not load.any():
-        return 1.0
-    effective = float(load.sum() ** 2 / (load**2).sum())
-    return sqrt(effective / (effective - 1)) if effective > 1 + 1e-9 else 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -399,14 +372,6 @@ class TaskTruth:
         if len(self.masses) == 1:
             return [VoteDraw.binomial(self.votes, self.masses[0])]
         return [VoteDraw.one_by_one(self.votes, mass) for mass in self.masses]
-
-    def widening(self, plan: Resampling) -> float:
-        """By how much the spread of replicates must be widened under the plan."""
-        if self.votes is None or plan.kind not in ("votes", "panel"):
-            return 1.0
-        if plan.kind == "panel":
-            return panel_inflation(self.votes)
-        return inflation(self.votes, self.shares)
 
     def subset(self, keep: Bools) -> "TaskTruth":
         """Only some of the items."""

@@ -9,7 +9,7 @@ order of the values on the data as they are is
 
 and the mean over replicates is the stability. Its interval holds the middle of the replicates:
 it says how different single resamples are, and does not shrink with their number. Ties are
-ties. Replicates are taken as drawn, before their spread is widened, and only those count in
+ties. Only those replicates count in
 which both the hard and the soft order are defined.
 
 Shares of resamples describe resamples, and are no probabilities of the truth. What holds for
