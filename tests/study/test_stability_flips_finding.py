@@ -21,7 +21,7 @@ def several():
 
 
 def test_the_average_stands_first_and_every_set_has_a_dot(several):
-    summary, table, members = several.tables
+    table, members = several.tables
     assert table.rows[0]["task"] == "macro average" and "(macro average)" in several.sentence
     assert list(dict.fromkeys(row["unit"] for row in table.rows)) == list(UNITS)
     (chart,) = several.charts
@@ -30,23 +30,12 @@ def test_the_average_stands_first_and_every_set_has_a_dot(several):
     for dot, row in zip(chart.rows, rows, strict=False):
         assert_allclose(dot.value, row["share"])
         assert dot.model == row["b"] and str(row["size"]) in dot.remark
-    assert not summary.file and table.brief == members.brief == ()
+    assert table.brief == members.brief == ()
     sizes = [row["size"] or 0 for row in table.rows]
     assert len(members.rows) == sum(sizes)
     assert {"unit", "task", "item", "annotator", "said", "instead", "within"} == {
         *members.rows[0]
     }
-
-
-def test_the_summary_says_who_is_first_after_each_set(several):
-    summary, table, _ = several.tables
-    for row in table.rows:
-        (line,) = [one for one in summary.rows if one["task"] == row["task"]]
-        bound = "" if row["exact"] else "≤ "
-        words = line[row["unit"]]
-        if row["size"]:
-            assert words.startswith(f"{bound}{row['size']} of {row['number']} (")
-            assert words.endswith(f": {row['b']}")
 
 
 def test_sentences_methods_and_sources_are_of_all_kinds_of_moves(several):
@@ -58,7 +47,7 @@ def test_sentences_methods_and_sources_are_of_all_kinds_of_moves(several):
 
 def test_a_kind_of_move_that_is_refused_is_said_in_a_notice():
     finding = found(*drawn(3, items=25, models=3), labels="hard")
-    assert {row["unit"] for row in finding.tables[1].rows} == {"items"}
+    assert {row["unit"] for row in finding.tables[0].rows} == {"items"}
     notices = [str(notice) for notice in finding.notices]
     assert notices[0].startswith("No search by votes: Hard labels; it takes soft labels")
 
@@ -67,8 +56,8 @@ def test_tied_leaders_are_shown_together():
     votes, scores = drawn(5, items=25, models=4)
     share = np.nanmean(votes[0], axis=1)
     scores[0][0] = scores[0][2] = 0.7 * share + 0.3 * scores[0][0]
-    summary = found(votes, scores).tables[0]
-    assert summary.rows[0]["best"] == "model-0 and model-2"
+    table = found(votes, scores).tables[0]
+    assert table.rows[0]["a"] == "model-0 and model-2"
 
 
 def test_where_no_set_was_found_the_search_is_said_to_end():
@@ -76,7 +65,7 @@ def test_where_no_set_was_found_the_search_is_said_to_end():
     share = np.nanmean(votes[0], axis=1)
     scores[0][0], scores[0][1] = share, 1 - share
     finding = found(votes, scores, most=2)
-    assert all(row["size"] is None for row in finding.tables[1].rows)
+    assert all(row["size"] is None for row in finding.tables[0].rows)
     assert [dot.remark for dot in finding.charts[0].rows] == ["none up to 2"] * 3
     assert all(np.isnan(dot.value) for dot in finding.charts[0].rows)
     assert "larger ones were not searched" in finding.sentence

@@ -5,12 +5,10 @@ annotators, skill stands beside it: who agrees little with the others may still 
 choice among several classes has no base rate. Up to forty annotators are drawn.
 
 *Confusions.* Row k of an annotator's matrix is how its votes spread over the answers where the
-truth is class k. There are two truths, and neither is everything. By the **others** an item
-counts for class k by the share of the other annotators' votes for it: the annotator is no part
-of its own truth, but errors of the others count against it. **Fitted** is the truth that makes
-all matrices likely together, by the model of Dawid and Skene: where errors are shared it
-believes the majority. With a yes/no question the diagonal is specificity and sensitivity. By
-gold, where there is some, annotators are compared in `equipoise.study.analyses.readers`.
+truth is class k. An item counts for class k by the share of the other annotators' votes for it:
+the annotator is no part of its own truth, but errors of the others count against it. With a
+yes/no question the diagonal is specificity and sensitivity. By gold, where there is some,
+annotators are compared in `equipoise.study.analyses.readers`.
 
 Who judges alike is told by Cohen's kappa of every pair, as `equipoise.truth.agreement` has it.
 
@@ -21,7 +19,7 @@ Cohen, *A coefficient of agreement for nominal scales*, 1960.
 Examples
 --------
 >>> from equipoise.datasets.demo import reading_study
->>> confusions(reading_study()[0])["others"][""][0].round(2)
+>>> confusions(reading_study()[0])[""][0].round(2)
 array([[0.87, 0.13],
        [0.29, 0.71]])
 """
@@ -34,7 +32,6 @@ import numpy as np
 
 from equipoise.study.study import Study
 from equipoise.study.truth import TaskTruth, task_truths
-from equipoise.truth import dawid_skene
 from equipoise.truth.agreement import agreement_findings, agreement_table
 from equipoise.types import (
     Annotations,
@@ -72,9 +69,8 @@ NOTE = (
 )
 METHODS = (
     "Annotators are compared with the votes of the others on the same items, each left out of "
-    "its own truth, and with the truth that the model of Dawid and Skene fits [@dawid1979]."
+    "its own truth."
 )
-TRUTHS = {"others": "the others' votes", "fitted": "Dawid and Skene's truth"}
 AXES = {
     "skill": "skill",
     "base_rate": "share of positive votes",
@@ -85,8 +81,6 @@ HEADS = {
     "agreement": "agreement",
     "sensitivity": "sensitivity",
     "specificity": "specificity",
-    "fitted_sensitivity": "fitted sensitivity",
-    "fitted_specificity": "fitted specificity",
 }
 
 
@@ -197,18 +191,10 @@ def analyse(study: Study) -> Finding:
     for row in rows:
         of_task = [other for other in rows if other["task"] == row["task"]]
         row["all_votes"] = _panel_rate(of_task)
-        who = names.index(str(row["annotator"]))
-        for truth in matrices if yes_no else ():
-            right = np.diag(matrices[truth][str(row["task"])][who])
-            before = "" if truth == "others" else f"{truth}_"
-            row |= dict(
-                zip(
-                    (f"{before}specificity", f"{before}sensitivity"),
-                    right.tolist(),
-                    strict=True,
-                )
-            )
-    front = next(iter(matrices["others"]))
+        if yes_no:
+            own = matrices[str(row["task"])][names.index(str(row["annotator"]))]
+            row |= {"specificity": float(own[0, 0]), "sensitivity": float(own[1, 1])}
+    front = next(iter(matrices))
     finding = annotators_finding([row for row in rows if row["task"] == front])
     first = replace(
         finding.tables[0],
@@ -221,15 +207,13 @@ def analyse(study: Study) -> Finding:
         + (f"; shares from {percent(RARE)} on" if len(table.classes) > MANY else ""),
         columns=(
             *columns(task="text", annotator="text"),
-            Column("truth", "truth", words=TRUTHS),
             *columns(true_class="text", answer="text"),
             Column("share", "share of answers", "number"),
         ),
         rows=[
             row
-            for truth, by_task in matrices.items()
-            for task, of_task in by_task.items()
-            for row in _answer_rows({"task": task, "truth": truth}, names, table, of_task)
+            for task, of_task in matrices.items()
+            for row in _answer_rows({"task": task}, names, table, of_task)
         ],
         brief=(),
         page=False,
@@ -239,7 +223,6 @@ def analyse(study: Study) -> Finding:
         sentence=f"{front}: {finding.sentence}" if len(table.tasks) > 1 else finding.sentence,
         tables=(first, answers),
         methods=METHODS,
-        references=("dawid1979",),
     )
 
 
@@ -258,8 +241,8 @@ def _answer_rows(
     ]  # fmt: skip
 
 
-def confusions(annotations: Annotations) -> dict[str, dict[str, Floats]]:
-    """Answers given the truth, by truth and task: shares (annotators, true, answered).
+def confusions(annotations: Annotations) -> dict[str, Floats]:
+    """Answers given the others' votes, by task: shares (annotators, true, answered).
 
     A row is nan where the class is never the truth of an item of the annotator's.
     """
@@ -274,22 +257,7 @@ def confusions(annotations: Annotations) -> dict[str, dict[str, Floats]]:
         )
     opinions = annotations.rows(~annotations.gold)
     tasks = [task for task in annotations.tasks if opinions.in_task(task).any()]
-    ways = {"others": _confusions_with_others, "fitted": _fitted_confusions}
-    return {name: {task: way(opinions, task) for task in tasks} for name, way in ways.items()}
-
-
-def _fitted_confusions(table: Annotations, task: str) -> Floats:
-    matrices = np.full((len(table.annotators or ()), *[len(table.classes)] * 2), np.nan)
-    try:
-        skills = dawid_skene(table, task=task).skills
-    except InputError:  # such as a single annotator
-        return matrices
-    assert skills is not None and skills.confusion is not None and table.annotator is not None
-    voted = np.unique(table.annotator[table.in_task(task)])
-    place = {name: code for code, name in enumerate(skills.annotators)}
-    names = table.annotators or ()
-    matrices[voted] = [skills.confusion[place[names[code]]] for code in voted]
-    return matrices
+    return {task: _confusions_with_others(opinions, task) for task in tasks}
 
 
 def _confusions_with_others(table: Annotations, task: str) -> Floats:

@@ -182,17 +182,13 @@ class Components:
             brief=[row for row in here if row["result"] not in self.models] or here,
             legend=LEGEND,
         )
-        charts = [self._dots("components-difference", last.result)]
-        pair = [a for a in self.models for b in self.models if last.result == f"{a} - {b}"]
-        if last.result not in self.models and pair:
-            charts.append(self._dots("components-value", pair[0]))
         sources = dict.fromkeys(part.source for part in self.parts)
         return Finding(
             key="components",
             title=TITLE,
             sentence=self.finding,
             tables=(table,),
-            charts=tuple(charts),
+            charts=(self._dots(last.result),),
             note=NOTE,
             methods="The two-way variance of each result was split into what "
             f"{joined([source for source in sources if source != TOTAL])} contribute, with "
@@ -202,7 +198,7 @@ class Components:
             notices=self.notices,
         )
 
-    def _dots(self, name: str, result: str) -> Dots:
+    def _dots(self, result: str) -> Dots:
         """The sources of one result: standard deviations, with shares of the variance."""
         rows = []
         for part in self._of(result):
@@ -211,7 +207,7 @@ class Components:
             remark = "undefined" if math.isnan(part.variance) else words
             rows.append(Dot(part.source, part.deviation, *part.ends, remark=remark))
         return Dots(
-            name=name,
+            name="components",
             caption=f"Standard deviation of {self._what} by its source: {result}; shares are "
             "of the total variance",
             axis="standard deviation",

@@ -63,7 +63,6 @@ from equipoise.types import (
     hint,
     joined,
     left_out,
-    percent,
     require_whole,
     short_repr,
     significant,
@@ -87,12 +86,10 @@ NOTE = (
     "are tied at the top, another one must pass all of them. A lead that hangs on a few items "
     "or votes is no reason to prefer a model."
 )
-LEGEND = (
-    "Fewest items or votes to leave out, or votes to change, for the model named to come "
-    "first; ≤: at most so many, fewer may do."
+OF_FLIP = (
+    *("b", "place", "margin", "lead", "lead_after", "share", "number", "verified", "exact"),
+    "idle",
 )
-BEFORE = ("b", "place", "margin", "lead", "lead_after")
-AFTER = ("share", "number", "verified", "exact")
 COLUMNS = (
     Column("task", "task"),
     Column("unit", "what moves"),
@@ -212,11 +209,9 @@ class Flips:
                 "labels": self.labels,
                 "unit": self.unit,
                 "a": flip.a,
-                **{key: getattr(flip, key) for key in BEFORE},
+                **{key: getattr(flip, key) for key in OF_FLIP},
                 "size": len(flip.members) or None,
-                **{key: getattr(flip, key) for key in AFTER},
                 "tried_up_to": min(self.most, flip.number),
-                "idle": flip.idle,
             }
             for flip in self.tasks
         ]
@@ -371,8 +366,7 @@ def _finding(results: Sequence[Flips]) -> Finding:
     ]
     searched = any(not flip.idle for result in results for flip in result.tasks)
     unnamed = () if any(flip.task for flip in first.tasks) else ("task", "within")
-    several = any(not flip.idle or flip.idle == LEVEL for flip in first.tasks)
-    tables = [_summary(results)] if several else []
+    tables = []
     sets = "Smallest sets found, and who is then first"
     parts = "Items and votes of the smallest sets found"
     shown = (("flips", sets, COLUMNS, rows), ("flips_members", parts, MEMBER_COLUMNS, members))
@@ -398,41 +392,11 @@ def _finding(results: Sequence[Flips]) -> Finding:
     )
 
 
-def _summary(results: Sequence[Flips]) -> Table:
-    """A row per task and a column per kind of move, as people read it."""
-    margin = f"ahead by ({titled(results[0].metric, results[0].labels)})"
-    rows: list[Row] = [
-        {
-            "task": flip.task or "all items",
-            "best": flip.a,
-            "margin": flip.margin,
-            **{result.unit: _fewest(result.tasks[place], result.most) for result in results},
-        }
-        for place, flip in enumerate(results[0].tasks)
-    ]
-    return Table(
-        name="flips_summary",
-        caption="Smallest sets found, their share of all, and who is then first",
-        columns=(
-            *columns("text", "task", "best"),
-            Column("margin", margin, "number"),
-            *(Column(result.unit, f"fewest {VERBS[result.unit][1]}") for result in results),
-        ),
-        rows=rows,
-        legend=LEGEND,
-        file=False,
-    )
-
-
-def _fewest(flip: Flip, most: int, *, brief: bool = False) -> str:
+def _fewest(flip: Flip, most: int) -> str:
     """Size of the set found and who is then first; ≤ where fewer may do."""
-    if flip.idle:
-        return flip.idle
     if not flip.members:
         return f"none up to {count(min(most, flip.number))}"
-    size = f"{'' if flip.exact else '≤ '}{count(len(flip.members))}"
-    share = "" if brief else f" of {count(flip.number)} ({percent(flip.share, 1)})"
-    return f"{size}{share}: {flip.b}"
+    return f"{'' if flip.exact else '≤ '}{count(len(flip.members))}: {flip.b}"
 
 
 def _chart(results: Sequence[Flips]) -> Dots:
@@ -444,7 +408,7 @@ def _chart(results: Sequence[Flips]) -> Dots:
                 continue
             head, model = VERBS[result.unit][1], flip.b if flip.members else None
             name, at = f"{flip.task}: {head}" if flip.task else head, flip.share
-            remark = _fewest(flip, result.most, brief=True)
+            remark = _fewest(flip, result.most)
             dots.append(Dot(name, at, at, at, model=model or "", remark=remark))
     number = len(results[0].tasks)
     few = f"; the first {DRAWN} of {count(number, 'task')}" if number > DRAWN else ""

@@ -1,4 +1,4 @@
-r"""Panel size: how estimate and uncertainty change with the number of annotators.
+r"""Panel size: how values and orders change with the number of annotators.
 
 Panels of m = 2, ..., M annotators are drawn without replacement from the M there are, the same
 people for all items and tasks, and every model is scored on the labels of each. Where there are
@@ -10,12 +10,10 @@ value moves with m;
 
 is fitted to it, so that a is the value with ever more annotators *like these*: the assumption
 is that the people are exchangeable and that the effect of noise in the labels falls as 1/m,
-which holds for smooth metrics to first order. Its interval is the jackknife over annotators.
-
-Panels drawn from M people vary less than fresh ones, by the factor 1 - m/M of sampling without
-replacement; the half-widths here undo it, and with v the fitted variance of one annotator the
-half-width with m is :math:`t \sqrt{v / m}`. Both spreads come from M people: t is the quantile
-of Student's distribution with M - 1 degrees of freedom: the normal one covers too rarely.
+which holds for smooth metrics to first order. Its interval is the jackknife over annotators
+with the quantile of Student's distribution with M - 1 degrees of freedom: the normal one covers
+too rarely. How far the choice of annotators moves a value is told by
+`equipoise.study.analyses.components`.
 
 *How many are enough?* As many as it takes that two separate panels, of different people, order
 the models with a rank correlation of at least 0.95 on average. No two panels of more than half
@@ -66,6 +64,7 @@ from equipoise.types import (
     Table,
     capital,
     count,
+    estimate,
     joined,
     largest_by,
     number,
@@ -78,28 +77,21 @@ ROOM = 2**23  # cells of labels held at a time
 BUDGET = 2**28  # cells of labels, times models, that are scored in all
 MOST_SIZES = 20
 MOST_TWINS = 2000  # pairs of separate panels that are compared
-LEAST_ROOM = 0.05  # share of a fresh panel's variance below which subsets say too little
 FEWEST = 12  # panels of a size that are drawn however many items
 KEY, TITLE = "panel_size", "Are there enough annotators?"
 DRAWN = 12  # models with a line; all are in the table
 CLOSE = 0.95  # rank correlation from which on separate panels count as giving one order
 NOTE = (
     "All smaller panels are tried, or a random choice of them. The value at each size is the "
-    "mean over panels; the half-width is what the choice of annotators alone would add around "
-    "it for a fresh panel of that size, by Student's quantile for so few people. The value "
-    "with endlessly many annotators is that of a line over 1/m. The order is compared between "
-    "two panels of one size that share nobody, because a panel resembles the whole that it is "
-    "a part of; how many annotators a study needs beyond half of those it has is told by a "
-    "plan, which counts items too. Fewer annotators can also shift a soft metric, because a "
-    "coarse mean vote is another label."
+    "mean over panels; that with endlessly many annotators is of a line over 1/m. The order is "
+    "compared between two panels of one size that share nobody, because a panel resembles the "
+    "whole that it is a part of; how many annotators a study needs beyond half of those it has "
+    "is told by a plan, which counts items too. Fewer annotators can also shift a soft metric, "
+    "because a coarse mean vote is another label."
 )
 ORDER_LEGEND = (
     "Spearman of separate panels: mean rank correlation between the orders by two panels "
     "without a common member."
-)
-WIDTH_LEGEND = (
-    "Half-width: of a value's interval, as far as the panel makes it; in short tables the "
-    "widest."
 )
 
 Members = NDArray[np.uint8]
@@ -115,10 +107,8 @@ class PanelSize:
         What was scored, whether ``higher`` or ``lower`` is better, and the level of intervals.
     sizes, subsets, coverage
         How many, how many panels were drawn, and the mean share of items that keep a vote.
-    mean, spread
-        Mean and standard deviation over the panels drawn, shape (sizes, models).
-    half_width
-        Half-width of the interval for a fresh panel of that size, shape (sizes, models).
+    mean
+        Mean over the panels drawn, shape (sizes, models).
     separate
         Mean rank correlation between two separate panels of that size; nan where two do not
         fit, (sizes,).
@@ -138,8 +128,6 @@ class PanelSize:
     subsets: Ints
     coverage: Floats
     mean: Floats
-    spread: Floats
-    half_width: Floats
     separate: Floats
     limit: Floats
     limit_low: Floats
@@ -169,18 +157,20 @@ class PanelSize:
     @property
     def finding(self) -> str:
         """What came out, and how many annotators are enough, as a sentence or two."""
-        width, most = float(self.half_width[-1].max()), int(self.sizes[-1])
+        best = int(np.argmax(higher_is_better(self.mean[-1], self.better)))
+        ends = self.limit_low[best], self.limit_high[best]
+        limit, low, high = (float(end) for end in (self.limit[best], *ends))
         sentence = (
-            f"With {count(most, 'annotator')} the half-width of {self.score} that is due to "
-            f"them is at most {number(width)}."
+            f"{capital(self.score)} of {self.models[best]} is "
+            f"{number(float(self.mean[-1, best]))} with these {count(int(self.sizes[-1]))} "
+            f"annotators and would be {estimate(limit, low, high)} with endlessly many like "
+            "them."
         )
-        if np.isnan(width):
-            endless = np.flatnonzero(np.isinf(self.mean).any(axis=0))
+        endless = np.flatnonzero(np.isinf(self.mean).any(axis=0))
+        if len(endless) or np.isnan(limit):
             whose = joined([self.models[m] for m in endless], most=NAMED)
-            sentence = (
-                f"{capital(self.score)} is {f'infinite for {whose}' if whose else 'undefined'} "
-                "with some of the panels: its half-width cannot be told."
-            )
+            what = f"infinite for {whose}" if whose else "undefined"
+            sentence = f"{capital(self.score)} is {what} with some of the panels."
         return f"{sentence} {self._order_words()}" if len(self.models) > 1 else sentence
 
     def _order_words(self) -> str:
@@ -216,8 +206,6 @@ class PanelSize:
                 "coverage": self.coverage,
                 "model": None,
                 "mean": self.mean,
-                "spread": self.spread,
-                "half_width": self.half_width,
                 "separate": self.separate,
                 **ends_of(
                     "limit", self.limit[None], (self.limit_low[None], self.limit_high[None])
@@ -235,15 +223,14 @@ class PanelSize:
             columns=(
                 Column("size", "annotators", "count"),
                 Column("coverage", "items reached", "percent"),
-                Column("model", "model", "model", brief=False),
-                Column("mean", self.score, "number", brief=False),
-                Column("half_width", "half-width", "number"),
+                Column("model", "model", "model"),
+                Column("mean", self.score, "number"),
                 *([order] if several else []),
                 spanned("limit", "endlessly many", brief=False),
             ),
             rows=rows,
-            brief=largest_by(rows, "size", "half_width"),
-            legend=f"{ORDER_LEGEND} {WIDTH_LEGEND}" if several else WIDTH_LEGEND,
+            brief=largest_by(rows, "size", "mean"),
+            legend=ORDER_LEGEND if several else "",
         )
         bounded = not np.isnan(self.limit_low).all()
         methods = f"{scored_again(self.models)} on the labels of smaller panels"
@@ -265,19 +252,17 @@ class PanelSize:
         )
 
     def _chart(self) -> Lines:
-        """Value by size; the best model with what the choice of annotators adds around it."""
+        """Value by size."""
         sizes = self.sizes.astype(float)
         good = higher_is_better(self.mean[-1], self.better)
-        lines: list[Line] = []
+        lines = []
         for m in np.argsort(-good, kind="stable")[:DRAWN]:
-            name, mean, half = self.models[m], self.mean[:, m], self.half_width[:, m]
-            ends = np.stack([sizes, mean - half, mean + half], axis=1).tolist()
-            points = np.stack([sizes, mean], axis=1).tolist()
-            lines.append(Line(name, points, model=name, band=() if lines else ends))
+            points = np.stack([sizes, self.mean[:, m]], axis=1).tolist()
+            lines.append(Line(self.models[m], points, model=self.models[m]))
         score = capital(self.score)
         return Lines(
             name="panel-size",
-            caption=f"{score} by number of annotators; band: {lines[0].model}",
+            caption=f"{score} by number of annotators",
             alternative=f"{score} for {self.sizes[0]} to {self.sizes[-1]} annotators.",
             x="number of annotators",
             y=self.score,
@@ -307,17 +292,13 @@ def panel_size(study: Study) -> PanelSize:
     ends = np.cumsum([panels.shape[1] for panels in members])[:-1]
     values, coverage = np.split(scored, ends, axis=1), np.split(seen, ends)
     mean = np.stack([size_values.mean(axis=1) for size_values in values])
-    spread = np.stack([size_values.std(axis=1) for size_values in values])
     limit, slope = fitted(sizes, mean)
-    times = quantile(scorer.settings.level, len(active) - 1)
     result = PanelSize(
         **scorer.facts,
         sizes=sizes,
         subsets=np.array([panels.shape[1] for panels in members]),
         coverage=np.array([reached.mean() for reached in coverage]),
         mean=mean,
-        spread=spread,
-        half_width=times * _fresh_deviation(sizes, spread, 1 - sizes / len(active)),
         separate=np.array(
             [_separate_correlation(*pair) for pair in zip(values, members, strict=True)]
         ),
@@ -382,22 +363,6 @@ def _panel_values(scorer: ModelScorer, members: Members, people: int) -> tuple[F
         parts.append(np.concatenate(done, axis=1))
         seen.append(np.concatenate(present))
     return mean_over_tasks(parts), np.mean(seen, axis=0)
-
-
-def _fresh_deviation(sizes: Ints, spread: Floats, room: Floats) -> Floats:
-    """Standard deviation over fresh panels of each size, (sizes, models).
-
-    `room` is what part of the variance of a fresh panel subsets of this one show; where it is
-    too little the fitted variance of one annotator is divided by the size.
-    """
-    usable = np.flatnonzero(room > LEAST_ROOM)
-    if not len(usable):
-        return np.full(spread.shape, np.nan)
-    fresh = spread[usable] ** 2 / room[usable, None]
-    variance = (fresh * sizes[usable, None]).mean(axis=0)
-    deviation = np.sqrt(variance / sizes[:, None])
-    deviation[usable] = np.sqrt(fresh)
-    return np.asarray(deviation)
 
 
 def _separate_correlation(values: Floats, members: Members) -> float:
@@ -465,8 +430,8 @@ def _cautions(result: PanelSize, plan: Resampling, most: int) -> list[Notice]:
     notices: list[Notice] = []
     if result.coverage[0] <= 0.95:
         text = (
-            "Panels of {size:count} reach {share:percent} of the items on average: for small "
-            "panels the spread is also that of the items they happen to rate."
+            "Panels of {size:count} reach {share:percent} of the items on average: values of "
+            "small panels are those of the items they happen to rate."
         )
         where = {"size": int(result.sizes[0]), "share": float(result.coverage[0])}
         notices.append(Notice("panel_coverage", text, (), where))

@@ -40,10 +40,7 @@ from equipoise.study.analyses.words import (
 )
 from equipoise.study.study import Study
 from equipoise.types import (
-    Chart,
     Column,
-    Dot,
-    Dots,
     Finding,
     Floats,
     Heat,
@@ -67,12 +64,12 @@ SHARED_FIRST = Notice(
 )
 NOTE = (
     "In every resample the models are put in order again and the order is compared with the "
-    "original one: 1 is the same order, 0 no relation, −1 the reverse. Dots are means over "
-    "resamples; lines hold the middle of the resamples, so they do not shrink with more "
-    "resamples. A model's share of being best counts the resamples in which it is first; those "
-    "that tie for first share that resample evenly. Shares are no probabilities of the truth: "
-    "that of the model that leads is too high, because it leads. Possible ranks are those that "
-    "the data allow, for all models at once."
+    "original one: 1 is the same order, 0 no relation, −1 the reverse. Brackets hold the "
+    "middle of the resamples, so they do not shrink with more resamples. A model's share of "
+    "being best counts the resamples in which it is first; those that tie for first share that "
+    "resample evenly. Shares are no probabilities of the truth: that of the model that leads "
+    "is too high, because it leads. Possible ranks are those that the data allow, for all "
+    "models at once."
 )
 LEGEND = (
     f"Spearman, Kendall's tau-b: mean {ORDER}. Brackets: the middle of the resamples. Shares: "
@@ -220,7 +217,7 @@ class RankStability:
             title=TITLE,
             sentence=self.finding,
             tables=(table,),
-            charts=self._charts(),
+            charts=(self._chart(),),
             note=NOTE,
             methods="Rank stability is the mean rank correlation (Spearman, Kendall's tau-b) "
             "between the order of the models and the order on resamples of "
@@ -230,23 +227,11 @@ class RankStability:
             notices=self.notices,
         )
 
-    def _charts(self) -> tuple[Chart, ...]:
-        """Rank correlations, and shares of ranks."""
-        row, models = self._row(*self._place), self.evaluation.models
-        means = {
-            "Spearman": ("spearman", "spearman_low", "spearman_high"),
-            "Kendall's tau-b": ("kendall_tau_b", "kendall_low", "kendall_high"),
-        }
-        correlations = Dots(
-            name="ranking-correlation",
-            caption="Rank correlation of resampled orders with the original",
-            axis="1 = same order",
-            rows=[Dot(name, *(row[key] for key in keys)) for name, keys in means.items()],
-            reference=1.0,
-        )
-        ranks = self.ranks[self._place]
+    def _chart(self) -> Heat:
+        """Shares of ranks."""
+        models, ranks = self.evaluation.models, self.ranks[self._place]
         order = np.argsort(ranks @ np.arange(len(models)), kind="stable")
-        heat = Heat(
+        return Heat(
             name="ranks",
             caption=f"Share of resamples of {RESAMPLED[self.evaluation.plan.kind]} in which a "
             "model takes each rank",
@@ -256,7 +241,6 @@ class RankStability:
             row_models=True,
             x="rank",
         )
-        return correlations, heat
 
 
 def rank_stability(done: Evaluation, labels: str = "soft") -> RankStability:

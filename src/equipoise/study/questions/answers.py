@@ -42,7 +42,6 @@ from equipoise.types import (
     Dots,
     Finding,
     Floats,
-    Heat,
     InputError,
     Names,
     Notice,
@@ -531,7 +530,7 @@ class Answer:
         )
 
     def charts(self) -> tuple[Chart, ...]:
-        """The largest change of every variant, and the changes of all gaps."""
+        """The largest change of every variant."""
         most: dict[str, Line] = {}
         for line in self.lines:
             before = most.get(line.variant)
@@ -563,25 +562,7 @@ class Answer:
             ],
             zero=True,
         )
-        names = self.whole.competitors
-        if len(names) < 2:
-            return (dots,)
-        moved = {(line.competitor, line.variant): line.gap_change for line in self.lines}
-        gaps = np.array(
-            [[moved.get((name, line.variant), math.nan) for line in shown] for name in names]
-        )
-        heat = Heat(
-            name=f"{key}-gaps",
-            caption=f"How the gap of every competitor to {self.best} changes in {self.score}",
-            rows=names,
-            columns=[line.variant for line in shown],
-            values=gaps,
-            scale="signed",
-            row_models=True,
-            x=self.question.head,
-            texts=[[change(gap) for gap in row] for row in gaps.tolist()],
-        )
-        return dots, heat
+        return (dots,)
 
     def finding(self) -> Finding:
         """For every surface."""
