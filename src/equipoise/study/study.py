@@ -449,7 +449,7 @@ class Study:
 
     def with_evaluation(self, evaluation: Evaluation) -> "Study":
         """The same with scores that were put together otherwise, such as over seeds."""
-        view = self._view(CACHED, predictions=evaluation.predictions)
+        view = self._view(CACHED - {"_alignment"}, predictions=evaluation.predictions)
         view.__dict__["evaluation"] = evaluation
         return view
 
