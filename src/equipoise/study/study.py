@@ -14,7 +14,7 @@ competitors or metrics. They keep what stays the same, so that nothing is made t
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -24,12 +24,12 @@ from equipoise.read.options import SHARED, check_shared
 from equipoise.study.alignment import Aligned, align, decided_anew
 from equipoise.study.arguments import (
     Truths,
+    as_annotations,
     as_metrics,
     as_study,
     default_metrics,
 )
 from equipoise.study.circularity import CHECKED, CIRCULAR, independent
-from equipoise.study.keywords import Question, with_question
 from equipoise.study.per_reader_truth import PER_READER, TWO_WAY
 from equipoise.study.result import Evaluation
 from equipoise.study.thresholds import Thresholds, UsedThreshold, with_thresholds
@@ -570,6 +570,25 @@ class Study:
 CACHED = frozenset({"items", "plan", "truths", "task_votes", "_alignment", "evaluation"})
 
 
+class Question(TypedDict, total=False):
+    """The question that models answer, as the options of the command line say it.
+
+    Attributes
+    ----------
+    positive, at_least
+        Ask about one class, or whether grades and ratings are at least this.
+    threshold
+        From which score on a model says yes: a number, or words as ``--threshold`` takes them.
+    gold
+        Who is the reference standard, as `Annotations.with_gold` takes it.
+    """
+
+    positive: str
+    at_least: float
+    threshold: float | str | Sequence[str] | Thresholds
+    gold: str
+
+
 def evaluate(
     predictions: Predictions | Iterable[Predictions] | Any,
     truth: Truths | Any = None,
@@ -621,7 +640,7 @@ def evaluate(
     """
     predictions, truth, frame = as_study(predictions, truth)
     how = settings or Settings()
-    predictions, truth, how = with_question(predictions, truth, how, question)
+    predictions, truth, how = _with_question(predictions, truth, how, question)
     study = Study.of(
         predictions,
         truth,
@@ -631,6 +650,45 @@ def evaluate(
         attributes=attributes,
     )
     return replace(study, frame=frame).evaluation
+
+
+def _with_question(
+    models: Sequence[Predictions], truth: Truths, how: Settings, question: Question
+) -> tuple[list[Predictions], Truths, Settings]:
+    """Models, truth and settings with what the keywords ask."""
+    for name in question:
+        choice("evaluate, keyword", name, tuple(Question.__annotations__))
+    if not {"positive", "at_least", "gold"}.isdisjoint(question):
+        truth = as_annotations(truth)
+        truth = truth.with_gold(question.get("gold", "truth"))
+        if "at_least" in question:
+            truth = truth.at_least(question["at_least"])
+        if "positive" in question:
+            truth = truth.against(question["positive"])
+            models = [_as_answer(model, question["positive"]) for model in models]
+    if "threshold" in question:
+        if how.thresholds is not None:
+            got, do = "threshold, and settings with thresholds", "leave one out"
+            raise InputError("evaluate", got, "one of them", do)
+        how = replace(how, thresholds=_as_thresholds(question["threshold"]))
+    return list(models), truth, how
+
+
+def _as_answer(model: Predictions, positive: str) -> Predictions:
+    """What a model that names one class an item says of one of them."""
+    if not model.classes or not model.decides:
+        return model
+    codes = [place for place, name in enumerate(model.classes) if name == positive]
+    return replace(model, values=model.values[:, codes].sum(axis=1), classes=())
+
+
+def _as_thresholds(stated: "float | str | Sequence[str] | Thresholds") -> Thresholds:
+    if isinstance(stated, Thresholds):
+        return stated
+    several = (
+        [stated] if isinstance(stated, str) or not isinstance(stated, Sequence) else stated
+    )
+    return Thresholds.parse([str(word) for word in several])
 
 
 def _in_groups(
