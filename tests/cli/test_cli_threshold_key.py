@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from equipoise.cli.plan_key import key_of
+from equipoise.cli.threshold import key_of
 from tests.cli_sample import caller
 from tests.threshold_study import EXPERTS, votes_csv
 

@@ -97,7 +97,7 @@ def _study(folder: Path, ending: str) -> object:
 
 
 def _key(folder: Path) -> object:
-    from equipoise.cli.plan_key import read_key
+    from equipoise.cli.threshold import read_key
 
     key = read_key(folder / "plan.csv")
     return key.options, key.size, key.items

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from equipoise import read_annotations
-from equipoise.cli.plan_key import read_key
+from equipoise.cli.threshold import read_key
 from equipoise.read.canonical import read_study
 from equipoise.read.canonical import write_study as put_study
 from equipoise.read.plausibilities import read_plausibilities

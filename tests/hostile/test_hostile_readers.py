@@ -83,7 +83,6 @@ EXPORTS = {
     "ticks": export("choices", ["cat", "dog"]),
     "rating": export("rating", 3),
     "number": export("number", 2.5),
-    "ranker": export("ranker", ["cat", "dog"]),
 }
 
 

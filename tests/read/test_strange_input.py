@@ -138,7 +138,6 @@ def export(kind="rating", value=3, **more):
         (export("number", value=True), "True, expected a finite number"),
         (export("choices", [True]), r"choices \[True\], expected a flat list"),
         (export("choices", ["\ud800"]), "half a character"),
-        (export("ranker", [["a"]]), "expected a ranked list of names"),
         (export(completed_by=[1]), r"completed_by \[1\], expected an address"),
         (export(completed_by=True), "completed_by True, expected an address"),
         (export(created_at=True), "created_at True, expected a time"),

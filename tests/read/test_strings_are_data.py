@@ -15,12 +15,14 @@ from equipoise import Annotations, InputError, read_annotations
 from equipoise.read.canonical import read_study, write_study
 from equipoise.read.delimited import read_delimited
 from equipoise.read.files import Content
-from equipoise.report.text import as_csv, as_latex, as_markdown, methods, table_of_rows
+from equipoise.report.text import as_csv, as_latex, as_markdown, methods
 from equipoise.study.analyses.thresholds import sampling_plan
 from equipoise.study.planning import next_items
 from equipoise.types import (
     Notice,
     Predictions,
+    Table,
+    columns,
     csv_text,
     listed,
     nearest,
@@ -145,9 +147,14 @@ def test_the_sheets_for_experts_are_guarded_and_their_answers_come_back(tmp_path
 # ---- Markdown, LaTeX -----------------------------------------------------------------------
 
 
+def scores_of(name):
+    shown = columns(model="text", auroc="number")
+    return Table(name="t", caption="", columns=shown, rows=[{"model": name, "auroc": 0.5}])
+
+
 @pytest.mark.parametrize("name", [*filter(None, ODD_NAMES)], ids=lambda name: ascii(name[:12]))
 def test_a_markdown_table_keeps_its_shape_and_holds_no_markup(name):
-    text = as_markdown(table_of_rows([{"model": name, "auroc": 0.5}]))
+    text = as_markdown(scores_of(name))
     lines = text.splitlines()
     assert len(lines) == 3 and not CONTROL.search(text)
     assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", lines[2])) == 3
@@ -158,7 +165,7 @@ def test_a_markdown_table_keeps_its_shape_and_holds_no_markup(name):
 
 @pytest.mark.parametrize("name", [*filter(None, ODD_NAMES)], ids=lambda name: ascii(name[:12]))
 def test_a_latex_table_runs_no_command_of_a_name(name):
-    text = as_latex(table_of_rows([{"model": name, "auroc": 0.5}]))
+    text = as_latex(scores_of(name))
     line = next(one for one in text.splitlines() if one.endswith(r"& 0.500 \\"))
     cell = line.removesuffix(r"& 0.500 \\")
     known = r"\\(textbackslash|textasciitilde|textasciicircum|textless|textgreater|ldots)\{\}"

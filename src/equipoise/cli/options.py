@@ -577,12 +577,6 @@ class Options:
         "In place of the page: a new folder for the tables (CSV, Markdown, LaTeX), "
         "figures (SVG), a methods paragraph and its references (BibTeX)."
     )
-    shown: bool = RESULT(
-        "One file and no key: items bin by bin, with bin and probability, which tell "
-        "the expert what is expected.",
-        "--open",
-        default=False,
-    )
     title: str | None = RESULT("Heading of the page.", rare=True)
     as_json: bool = RESULT("Print everything as JSON.", "--json", default=False)
     verbose: bool = RESULT(

@@ -1,30 +1,32 @@
-"""equipoise threshold: which items experts should see, and where they draw the line."""
+"""equipoise threshold: which items experts should see, and where they draw the line.
 
-from collections.abc import Sequence
-from dataclasses import replace
+A plan for experts is blind: items in random order with an empty column. Beside ``plan.csv``
+lies its key, ``plan.key.json``, with the options, the seed, and the bin and probability of
+every item, kept where experts do not look; from it `equipoise threshold set` makes the plan
+again, and refuses when that gives other items.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from importlib.metadata import version
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from equipoise.cli.command import verb
 from equipoise.cli.help import metric_names
 from equipoise.cli.options import (
+    DEFAULTS,
     OF_FOLDER,
     OF_SCORES,
     Options,
     column_map,
     misused,
     refuse_unused,
-)
-from equipoise.cli.plan_key import (
-    BINS,
-    PER_BIN,
-    PlanKey,
-    SampleSize,
-    key_of,
-    key_text,
-    read_key,
-    write_plan,
 )
 from equipoise.cli.probabilities import (
     NO_MODELS,
@@ -38,23 +40,41 @@ from equipoise.cli.probabilities import (
 )
 from equipoise.cli.results import check_report_folder, check_target, input_facts, present
 from equipoise.cli.screen import progress, say
-from equipoise.read.delimited import read_delimited
-from equipoise.read.files import content
-from equipoise.read.tables import words_of
+from equipoise.read import codec
+from equipoise.read.files import content, read_json
+from equipoise.read.writing import replaced
 from equipoise.study import Settings
 from equipoise.study.analyses.threshold_in_use import ModelsBeside, threshold_report
 from equipoise.study.analyses.thresholds import ExpertSample, Rule, sampling_plan
 from equipoise.truth import MODELS
-from equipoise.types import Annotations, InputError, Ints, Report, as_notices, count, listed
+from equipoise.types import Annotations, InputError, Report, as_notices, count, listed
 
 MARK = "threshold.json"
-TEXT = (".csv", ".tsv")
 REPLICATES = 1000
+Word = str | float | int | bool | None
+ROW_OF = {
+    "truth": "votes_as",
+    "reliability": "reliability",
+    "model": "score_model",
+    **{name: name for name in ("task", "kind", "classes", "positive", "at_least")},
+    **{name: name for name in ("exchangeable", "columns", "layout", "repeats", "phases")},
+}  # options that a key stores, and their rows of the table
+BINS = PER_BIN = 20
+NUMBERS = ("bins", "per_bin", "seed")
+SAME = 1e-9  # probabilities that a model of votes gives again
+
+
+class SampleSize(NamedTuple):
+    """How a sample is drawn: bins, items of each, and the seed."""
+
+    bins: int
+    per_bin: int
+    seed: int
 
 
 @verb(
     *OF_SOURCE,
-    *("bins", "per_bin", "seed", "out", "shown", "overwrite", "as_json"),
+    *("bins", "per_bin", "seed", "out", "overwrite", "as_json"),
     arguments=("file",),
     required=("file",),
     texts={
@@ -96,15 +116,15 @@ def threshold_plan(options: Options) -> None:
         notices=read.notices,
     )
     if options.out is not None:
-        key = None if options.shown else key_text(sample, options, size, read.task)
-        if key is not None:
-            _check_key(options.out, key, options)
-        write_plan(options.out, sample, read.task, key)
+        key = _key_text(sample, options, size, read.task)
+        _check_key(options.out, key, options)
+        _write_plan(options.out, sample, read.task, key)
         items = count(len(sample.items))
-        say(f"Wrote {options.out}: {items} items; experts fill in the column label")
-        if key is not None:
-            about = "bins and probabilities, for threshold --plan; keep it from the experts"
-            say(f"Wrote {key_of(options.out)}: {about}")
+        about = "bins and probabilities, for threshold --plan; keep it from the experts"
+        say(
+            f"Wrote {options.out}: {items} items; experts fill in the column label",
+            f"Wrote {key_of(options.out)}: {about}",
+        )
     present(report, Options(as_json=options.as_json), "")
 
 
@@ -189,7 +209,7 @@ def _rule(options: Options) -> Rule:
     return Rule(options.rule, share, margin, replicates, options.seed, options.level)
 
 
-def _report(options: Options, key: PlanKey | None) -> Report:
+def _report(options: Options, key: "PlanKey | None") -> Report:
     """Read everything and set the threshold, under a bar."""
     with progress("reading") as tell:
         read = read_probabilities(options)
@@ -222,20 +242,27 @@ def _report(options: Options, key: PlanKey | None) -> Report:
 
 def _read_experts(options: Options, sample: ExpertSample, *, sure: bool) -> Annotations:
     """Votes of all experts; a file without annotators is that of one expert, by its name."""
+    paths = options.experts or []
+    stems = [path.stem for path in paths]
+    if len(set(stems)) < len(stems):
+        twice = next(stem for stem in stems if stems.count(stem) > 1)
+        do = "name files by their experts"
+        raise InputError("--experts", f"a second file of {twice!r}", "one file per expert", do)
     columns = column_map(options.expert_columns, "expert_columns")
     names = ("kind", "classes", "positive", "at_least", "repeats")
     reading = Options(**{name: getattr(options, name) for name in names})
-    tables = []
-    for path in options.experts or ():
-        sure |= _has_bins(path, sample)
-        table = answers_to(read_question([path], reading, columns), options.task, path)
-        tables.append((path, table))
-    votes = tables[0][1]
-    named = votes.annotators is not None or len(votes) > len(votes.items)
-    if len(tables) > 1 or not named:  # not the one file of all votes
-        votes = _one_table(tables)
+    votes = read_question(paths, reading, columns)
+    votes = answers_to(votes, options.task, paths[0])
+    if votes.kind != "binary":
+        got = f"answers {listed(votes.classes)}, kind {votes.kind}"
+        expected = "one yes or no per item, in the same words in every file"
+        do = "ask about one answer with --positive CLASS, or correct the files"
+        raise InputError(", ".join(path.name for path in paths), got, expected, do)
+    if votes.annotators is None and len(votes) == len(votes.items):
+        nobody = np.zeros(len(votes), dtype=np.int64)
+        votes = replace(votes, annotators=tuple(stems), annotator=nobody)
     outside = set(votes.items) - set(sample.items)
-    # where a key or columns of bins show that it is the plan, it may be answered in part
+    # where a key shows that it is the plan, it may be answered in part
     if set(sample.items) - set(votes.items) and (outside or not sure):
         raise InputError(
             "--experts",
@@ -248,66 +275,136 @@ def _read_experts(options: Options, sample: ExpertSample, *, sure: bool) -> Anno
     return votes
 
 
-def _one_table(tables: Sequence[tuple[Path, Annotations]]) -> Annotations:
-    """One table of all files."""
-    first = tables[0][1]
-    items = {name: None for _, table in tables for name in table.items}
-    place = {name: number for number, name in enumerate(items)}
-    people: dict[str, int] = {}
-    rows: list[tuple[Ints, Ints, Ints]] = []
-    for path, table in tables:
-        if table.kind != "binary" or table.classes != first.classes or table.count is not None:
-            got = f"answers {listed(table.classes)}, kind {table.kind}"
-            expected = "one yes or no per item, in the same words in every file"
-            do = "ask about one answer with --positive CLASS, or correct the file"
-            raise InputError(f"{path.name}", got, expected, do)
-        who = _annotator_codes(path, table, people)
-        item = np.array([place[name] for name in table.items])[table.item]
-        assert table.label is not None
-        rows.append((item, who, table.label))
-    notices = dict.fromkeys(notice for _, table in tables for notice in table.notices)
-    item, annotator, label = (np.concatenate(part) for part in zip(*rows, strict=True))
-    return Annotations(
-        kind="binary",
-        items=tuple(items),
-        classes=first.classes,
-        annotators=tuple(people),
-        item=item,
-        annotator=annotator,
-        label=label,
-        notices=tuple(notices),
-    )
+# ---- the key -------------------------------------------------------------------------------
 
 
-def _annotator_codes(path: Path, table: Annotations, people: dict[str, int]) -> Ints:
-    """Codes of the annotators of one file among all."""
-    if table.annotators is not None and table.annotator is not None:
-        codes = [people.setdefault(name, len(people)) for name in table.annotators]
-        return np.array(codes)[table.annotator]
-    if path.stem in people:
-        where, do = f"{path}", "name files by their experts, or add a column annotator"
-        raise InputError(where, f"a second file of {path.stem!r}", "one file per expert", do)
-    if len(table) > len(table.items):
-        got, do = "several votes on one item, and no annotator", "say who voted"
-        raise InputError(f"{path.name}", got, "one answer per item, or a column annotator", do)
-    return np.full(len(table.item), people.setdefault(path.stem, len(people)))
+@dataclass(frozen=True)
+class PlanKey:
+    """What a key says: where it lies, options of the plan, its sample, and bin and probability.
+
+    Attributes
+    ----------
+    path
+        The file.
+    options
+        Options of the plan, by name.
+    size
+        How its items were drawn.
+    items
+        Bin and probability of each.
+    """
+
+    path: Path
+    options: Mapping[str, Word]
+    size: SampleSize
+    items: Mapping[str, tuple[int, float]]
+
+    def refuse_other(self, name: str, value: Word, usual: Word, stored: Word) -> None:
+        """Refuse an option that was given and is not that of the key."""
+        if value not in (usual, stored):
+            why = f"got {value!r}, but {self.path.name} has {stored!r}; leave it out"
+            raise misused(why, name)
+
+    def applied(self, options: Options) -> Options:
+        """What was asked with the options of the key; those that were given must not differ."""
+        self.refuse_other("bins", options.bins, None, self.size.bins)
+        self.refuse_other("per_bin", options.per_bin, None, self.size.per_bin)
+        stored: dict[str, Any] = {}
+        for name, row in ROW_OF.items():
+            stored[row] = self.options[name]
+            self.refuse_other(row, getattr(options, row), DEFAULTS[row], stored[row])
+        return replace(options, **stored)
+
+    def check(self, file: Path, sample: ExpertSample) -> None:
+        """Refuse a plan that is not made again from the file and the options."""
+        again = _bins_and_probabilities(sample.rows())
+        both = {**self.items, **again}
+        other = [name for name in both if not _same(self.items.get(name), again.get(name))]
+        if other:
+            raise InputError(
+                f"{file.name}, made into the plan again",
+                f"{len(other):,} of {len(self.items):,} items in another bin or of another "
+                f"probability, first {other[0]!r}",
+                f"what {self.path.name} says of them",
+                "give the file that the plan was made from, unchanged",
+            )
 
 
-def _has_bins(path: Path, sample: ExpertSample) -> bool:
-    """Refuse a filled-in plan whose bins are others than those made now; whether it has any."""
-    if path.suffix.lower() not in TEXT or not path.is_file():
+def _bins_and_probabilities(
+    rows: Sequence[Mapping[str, Any]],
+) -> dict[str, tuple[int, float]]:
+    return {row["item"]: (row["bin"], float(row["probability"])) for row in rows}
+
+
+def _same(one: tuple[int, float] | None, other: tuple[int, float] | None) -> bool:
+    if one is None or other is None:
         return False
-    table = read_delimited(content(path))
-    if not {"item", "bin"} <= set(table.columns):
-        return False
-    bin_of = {row["item"]: str(row["bin"]) for row in sample.rows()}
-    columns = []
-    for name in ("item", "bin"):
-        codes, spelt = words_of(table, name)
-        columns.append([spelt[code] if code >= 0 else "" for code in codes])
-    for item, number in zip(*columns, strict=True):
-        if bin_of.get(item) != number:
-            other = f"bin {bin_of[item]}" if item in bin_of else "an item of the plan made now"
-            do = "repeat the file, --truth, --bins, --per-bin and --seed of threshold plan"
-            raise InputError(path.name, f"item {item!r} in bin {number}", other, do)
-    return True
+    return one[0] == other[0] and math.isclose(one[1], other[1], rel_tol=0, abs_tol=SAME)
+
+
+def key_of(plan: Path) -> Path:
+    """Where the key of a plan lies.
+
+    Examples
+    --------
+    >>> key_of(Path("study/plan.csv")).name
+    'plan.key.json'
+    """
+    return plan.with_name(f"{plan.stem}.key.json")
+
+
+def _write_plan(out: Path, sample: ExpertSample, task: str | None, key: str) -> None:
+    """Write the plan, which is blind, and the key that lies beside it, both or none."""
+    with ExitStack() as both:
+        if not key_of(out).exists():
+            both.push(lambda kind, *_: key_of(out).unlink(missing_ok=True) if kind else None)
+        plan = both.enter_context(replaced(out))
+        plan.write(sample.text(task=task).encode("utf-8"))
+        plan.flush()  # a full disk is met before the key has its name
+        both.enter_context(replaced(key_of(out))).write(key.encode("utf-8"))
+
+
+def _key_text(
+    sample: ExpertSample, options: Options, size: SampleSize, task: str | None
+) -> str:
+    """Everything that the plan does not show."""
+    stored = {name: getattr(options, row) for name, row in ROW_OF.items()}
+    assert options.file is not None
+    record = {
+        "schema": 1,
+        "equipoise": version("equipoise"),
+        "file": options.file.name,
+        "options": stored | size._asdict() | {"task": task},
+        "items": sample.rows(),
+    }
+    return json.dumps(codec.sealed(record), indent=1, ensure_ascii=False) + "\n"
+
+
+def read_key(plan: Path) -> PlanKey:
+    """Read the key of a plan, given by its own name or by that of the plan beside it."""
+    path = key_of(plan) if plan.suffix.lower() == ".csv" else plan
+    file = content(path)
+    try:
+        record = read_json(file)
+        options = {name: record["options"][name] for name in (*ROW_OF, *NUMBERS)}
+        items = _bins_and_probabilities(record["items"])
+        if not all(_fits(name, value) for name, value in options.items()):
+            raise TypeError
+    except (ValueError, LookupError, TypeError, OverflowError):
+        expected = "what threshold plan wrote beside it"
+        do = "give plan.csv or plan.key.json as threshold plan --out wrote them"
+        raise InputError(f"--plan {path.name}", "no key of a plan", expected, do) from None
+    codec.check_sealed(record, None, f"--plan {path.name}", "make the plan again")
+    size = SampleSize(*(options.pop(name) for name in NUMBERS))
+    return PlanKey(path, options, size, items)
+
+
+def _fits(name: str, value: object) -> bool:
+    """Whether an option of a key is of the type that the option has."""
+    if name in NUMBERS:
+        return type(value) is int
+    if name == "exchangeable":
+        return isinstance(value, bool)
+    if value is None:
+        return DEFAULTS[ROW_OF[name]] is None
+    return isinstance(value, float if name == "reliability" else str)

@@ -59,8 +59,6 @@ def encode(value: Any) -> Any:
         return [encode(part) for part in value]
     if isinstance(value, Notice):
         return notice_to_json(value)
-    if hasattr(value, "to_json"):
-        return value.to_json()
     if is_dataclass(value):
         plain_fields = {part.name.rstrip("_"): _field(value, part) for part in written(value)}
         tagged = getattr(type(value), "TAGGED", False)
@@ -120,28 +118,46 @@ def read(kind: type[Read], value: object, where: str = "run.json") -> Read:
     return record
 
 
-@cache
-def _hints(kind: type) -> dict[str, Any]:
-    return get_type_hints(kind)
-
-
 def _record(kind: Any, value: object, where: str) -> Any:
     if not isinstance(value, Mapping):
         raise wrong(where, value, "an object with keys")
-    if hasattr(kind, "from_json"):
-        return kind.from_json(value, where)
     arguments = {}
-    for part in fields(kind):
-        key = part.name.rstrip("_")
-        if key in value:
-            place = f"{where}, {key}"
-            if part.metadata.get("cells"):
-                arguments[part.name] = _read_rows(value[key], place, maybe=part.default is None)
-            else:
-                arguments[part.name] = read_value(_hints(kind)[part.name], value[key], place)
-        elif part.default is MISSING and part.default_factory is MISSING:
-            raise InputError(f"{where}, key {key!r}", "absent", "present", AGAIN)
+    for name, part in _parts(kind).items():
+        key = name.rstrip("_")
+        if key not in value:
+            if part.needed:
+                raise InputError(f"{where}, key {key!r}", "absent", "present", AGAIN)
+        elif part.cells:
+            arguments[name] = _read_rows(value[key], f"{where}, {key}", maybe=part.maybe)
+        else:
+            arguments[name] = read_value(part.hint, value[key], f"{where}, {key}")
     return kind(**arguments)
+
+
+class _Part(NamedTuple):
+    """A part of a record: its type, whether it must be there, whether it is rows of cells."""
+
+    hint: Any
+    needed: bool
+    cells: bool = False
+    maybe: bool = False
+
+
+@cache
+def _parts(kind: Any) -> dict[str, _Part]:
+    """Parts of a record by name; those that earlier versions did not write have a default."""
+    hints = get_type_hints(kind)
+    if hasattr(kind, "_fields"):
+        return {name: _Part(hints[name], name not in kind._field_defaults) for name in hints}
+    return {
+        part.name: _Part(
+            hints[part.name],
+            part.default is MISSING and part.default_factory is MISSING,
+            bool(part.metadata.get("cells")),
+            part.default is None,
+        )
+        for part in fields(kind)
+    }
 
 
 def _read_rows(rows: Any, where: str, *, maybe: bool) -> Any:
@@ -170,10 +186,8 @@ def read_value(hint: Any, value: Any, where: str) -> Any:
     """Read one value as its type says."""
     if hint is Notice:
         return _notice(value, where)
-    if is_dataclass(hint):
+    if is_dataclass(hint) or hasattr(hint, "_fields"):
         return _record(hint, value, where)
-    if hasattr(hint, "_fields"):
-        return _named_tuple(hint, value, where)
     if get_origin(hint) is not None:
         return _generic(hint, value, where)
     return _plain(hint, value, where)
@@ -193,23 +207,6 @@ def _generic(hint: Any, value: Any, where: str) -> Any:
     if origin is not tuple and issubclass(origin, Mapping):
         return _mapping(inner, value, where)
     return _list(inner, value, where)
-
-
-def _named_tuple(kind: Any, value: Any, where: str) -> Any:
-    """Read a named tuple; parts that earlier versions did not write have a default."""
-    if not isinstance(value, Mapping):
-        raise wrong(where, value, "an object with keys")
-    missing = [name for name in kind._fields if name not in value]
-    absent = [name for name in missing if name not in kind._field_defaults]
-    if absent:
-        raise InputError(f"{where}, key {absent[0]!r}", "absent", "present", AGAIN)
-    return kind(
-        **{
-            name: read_value(_hints(kind)[name], value[name], f"{where}, {name}")
-            for name in kind._fields
-            if name in value
-        }
-    )
 
 
 def _notice(value: Any, where: str) -> Notice:

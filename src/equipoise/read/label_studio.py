@@ -2,14 +2,15 @@
 
 A list of tasks, each with ``annotations`` by one person (``completed_by``), each with
 ``result``: one entry per control that was used, ``{from_name, type, value: {type: ...}}``.
-Controls of type choices, rating, number and ranker are read. A task is an item; a control
-is a task where there are several; a control with several ticks is one yes/no task per
-choice. https://labelstud.io/guide/task_format
+Controls of type choices, rating and number are read. A task is an item; a control is a task
+where there are several; a control with several ticks is one yes/no task per choice.
+https://labelstud.io/guide/task_format
 """
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from equipoise.read.options import VoteFormat
@@ -32,12 +33,11 @@ from equipoise.types import (
 
 _HIGHEST_RATING = 1_000
 _LARGEST = 10**308  # beyond which whole numbers are no floats
-_READ = ("choices", "rating", "number", "ranker")
+_READ = ("choices", "rating", "number")
 _OTHER_CONTROL = Option("columns", {"label": "its from_name"})
 
 
-@dataclass(frozen=True)
-class _Reply:
+class _Reply(NamedTuple):
     """What one person said about one task.
 
     Attributes
@@ -53,9 +53,9 @@ class _Reply:
     """
 
     task: str
-    item: Any
-    group: Any
-    annotator: Any
+    item: str
+    group: str | None
+    annotator: str | None
     answers: Mapping[str, list[tuple[str, Any]]]
     created_at: str | None
     duration_ms: float | None
@@ -63,12 +63,11 @@ class _Reply:
 
 
 class _Row(NamedTuple):
-    """A row of the tidy table: who, which task, the label and its rank."""
+    """A row of the tidy table: who, which task, and the label."""
 
     reply: _Reply
     task: str
     label: str | None
-    rank: int = 0
 
 
 @dataclass(frozen=True)
@@ -87,14 +86,13 @@ class _Questions:
             for reply in self.replies
         ]
 
-    def fault(self, reply: _Reply, control: str, got: str, expected: str) -> InputError:
+    def fault(
+        self, reply: _Reply, control: str, got: str, expected: str, why: str = ""
+    ) -> InputError:
         """Name the task and the control of a fault."""
-        return InputError(
-            f"{self.name}, task {reply.task}, control {control!r}",
-            got,
-            expected,
-            hint("choose another control with {}", _OTHER_CONTROL),
-        )
+        where = f"{self.name}, task {reply.task}, control {control!r}"
+        do = hint("{}choose another control with {}", why, _OTHER_CONTROL)
+        return InputError(where, got, expected, do)
 
 
 class _Answers(NamedTuple):
@@ -115,10 +113,10 @@ def label_studio_annotations(tasks: Any, options: VoteFormat, *, name: str) -> A
     replies, notices = _collect_replies(tasks, options, name=name)
     controls, unused = _choose_controls(replies, options, name)
     questions = _Questions(name, replies, controls, options)
+    _refuse_regions(questions)
     form = _form_of(questions)
     answers = _FORMS[form](questions)
-    several = len(controls) > 1 or form == "ticks"
-    table = _tidy_table(answers.rows, name, tasks=several, ranks=form == "ranker")
+    table = _tidy_table(answers.rows, name, tasks=len(controls) > 1 or form == "ticks")
     table = table.noting(*notices, *unused, *answers.notices)
     return tidy_annotations(table, replace(answers.options, columns={}))
 
@@ -132,11 +130,7 @@ def _collect_replies(
     for task in tasks:
         where = f"{name}, task {task.get('id')!r}"
         annotations = _checked_list(task.get("annotations"), where, "annotations")
-        valid = [
-            annotation
-            for annotation in annotations
-            if not _flag(annotation, "was_cancelled", where)
-        ]
+        valid = [part for part in annotations if not _flag(part, "was_cancelled", where)]
         cancelled += len(annotations) - len(valid)
         silent += not valid
         replies += [_reply(task, annotation, options, where) for annotation in valid]
@@ -183,64 +177,65 @@ def _reply(
     where: str,
 ) -> _Reply:
     group = options.columns.get("group")
-    lead = _finite(annotation.get("lead_time"))
-    if lead is None and annotation.get("lead_time") is not None:
-        raise _odd_field(where, annotation, "lead_time", "a finite number of seconds")
+    seconds = _field(annotation, "lead_time", where, _is_number, "a finite number of seconds")
+    who = _field(annotation, "completed_by", where, _is_person, "an address or a number")
+    when = _field(annotation, "created_at", where, _is_name, "a time as text, or a number")
     return _Reply(
         task=str(task.get("id")),
         item=_value_at(task, options.columns.get("item", "id"), where),
         group=None if group is None else _value_at(task, group, where),
-        annotator=_who(annotation, where),
+        annotator=_text(_person(who)),
         answers=_by_control(_checked_list(annotation.get("result"), where, "result"), where),
-        created_at=_moment(annotation, where),
-        duration_ms=None if lead is None else 1000.0 * lead,
+        created_at=_text(when),
+        duration_ms=None if seconds is None else 1000.0 * seconds,
         is_gold=_flag(annotation, "ground_truth", where),
     )
 
 
-def _finite(value: Any) -> float | None:
-    """A finite number; None for anything else, also for true and false."""
+def _field(
+    record: Mapping[str, Any], name: str, where: str, fits: Callable[[Any], bool], expected: str
+) -> Any:
+    """What a field holds, None where it is not there; anything that does not fit is refused."""
+    value = record.get(name)
+    if value is not None and not fits(value):
+        got = f"{name} {shortened(repr(value), WORDS)}"
+        do = "export in the format 'JSON', and do not edit it"
+        raise InputError(where, got, expected, do)
+    return value
+
+
+def _flag(annotation: Mapping[str, Any], name: str, where: str) -> bool:
+    """True or false; what is not there is false."""
+    return bool(_field(annotation, name, where, partial(_is, bool), "true or false"))
+
+
+def _is(kind: type, value: Any) -> bool:
+    return isinstance(value, kind)
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a value is a finite number, which true and false are not."""
     if not isinstance(value, int | float) or isinstance(value, bool):
-        return None
-    number = float(value) if abs(value) <= _LARGEST else math.inf
-    return number if math.isfinite(number) else None
+        return False
+    return abs(value) <= _LARGEST and math.isfinite(value)
 
 
 def _is_name(value: Any) -> bool:
     """Whether a value names something: text, or a finite number."""
-    return isinstance(value, str) or _finite(value) is not None
+    return isinstance(value, str) or _is_number(value)
 
 
-def _odd_field(where: str, record: Mapping[str, Any], field: str, expected: str) -> InputError:
-    """Say that a field of an export holds something else."""
-    got = f"{field} {shortened(repr(record.get(field)), WORDS)}"
-    return InputError(where, got, expected, "export in the format 'JSON', and do not edit it")
+def _person(who: Any) -> Any:
+    """The address or the number of a person."""
+    return who.get("email") or who.get("id") if isinstance(who, Mapping) else who
 
 
-def _flag(record: Mapping[str, Any], field: str, where: str) -> bool:
-    """True or false; what is not there is false."""
-    value = record.get(field)
-    if value is not None and not isinstance(value, bool):
-        raise _odd_field(where, record, field, "true or false")
-    return bool(value)
+def _is_person(who: Any) -> bool:
+    return _person(who) is None or _is_name(_person(who))
 
 
-def _who(annotation: Mapping[str, Any], where: str) -> str | None:
-    """Who: an address or a number; None if the export does not say."""
-    who = annotation.get("completed_by")
-    if isinstance(who, Mapping):
-        who = who.get("email") or who.get("id")
-    if who is not None and not _is_name(who):
-        raise _odd_field(where, annotation, "completed_by", "an address or a number")
-    return None if who is None else str(who)
-
-
-def _moment(annotation: Mapping[str, Any], where: str) -> str | None:
-    """When: text, or milliseconds since 1970."""
-    when = annotation.get("created_at")
-    if when is not None and not _is_name(when):
-        raise _odd_field(where, annotation, "created_at", "a time as text, or a number")
-    return None if when is None else str(when)
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)
 
 
 def _by_control(
@@ -249,14 +244,15 @@ def _by_control(
     """Sort the results by control; entries without one, such as relations, are no answers."""
     answers: dict[str, list[tuple[str, Any]]] = {}
     for result in results:
-        control, kind, value = result.get("from_name"), result.get("type"), result.get("value")
-        if control is None or kind is None:
+        if result.get("from_name") is None or result.get("type") is None:
             continue
-        for field in ("from_name", "type"):
-            if not isinstance(result[field], str):
-                raise _odd_field(where, result, field, "text")
-        if not isinstance(value, Mapping):
-            raise _odd_field(where, result, "value", f"{{{quoted(kind)}: ...}}")
+        control, kind = (
+            _field(result, name, where, partial(_is, str), "text")
+            for name in ("from_name", "type")
+        )
+        held = {"value": result.get("value", "nothing")}
+        fits, expected = partial(_is, Mapping), f"{{{quoted(kind)}: ...}}"
+        value = _field(held, "value", where, fits, expected) or {}
         answers.setdefault(control, []).append((kind, value.get(kind)))
     return answers
 
@@ -269,7 +265,7 @@ def _checked_list(value: Any, where: str, what: str) -> list[Mapping[str, Any]]:
     return value
 
 
-def _value_at(task: Mapping[str, Any], path: str, where: str) -> Any:
+def _value_at(task: Mapping[str, Any], path: str, where: str) -> str:
     """Follow a dotted path such as ``data.image`` into a task."""
     value: Any = task
     for key in path.split("."):
@@ -283,7 +279,7 @@ def _value_at(task: Mapping[str, Any], path: str, where: str) -> Any:
                 "say {} with a KEY that every task has", Option("columns", {"item": "data.KEY"})
             ),
         )
-    return value
+    return str(value)
 
 
 def _choose_controls(
@@ -313,7 +309,6 @@ def _choose_controls(
             f"a control of type {', '.join(_READ)}",
             "export a project that classifies tasks",
         )
-    _refuse_regions(replies, read, name)
     others = tuple(f"{control} ({kinds[control]})" for control in kinds if control not in read)
     text = "controls {controls:names} are not used"
     if len(others) == 1:
@@ -322,19 +317,13 @@ def _choose_controls(
     return read, unused if others else []
 
 
-def _refuse_regions(replies: Sequence[_Reply], controls: Sequence[str], name: str) -> None:
-    for reply in replies:
-        for control in controls:
+def _refuse_regions(questions: _Questions) -> None:
+    for reply in questions.replies:
+        for control in questions.controls:
             if len(reply.answers.get(control, ())) > 1:
-                raise InputError(
-                    f"{name}, task {reply.task}, control {control!r}",
-                    "several results in one annotation",
-                    "one answer per task",
-                    hint(
-                        "answers about regions cannot be read; choose another control with {}",
-                        _OTHER_CONTROL,
-                    ),
-                )
+                got = "several results in one annotation"
+                do = "answers about regions cannot be read; "
+                raise questions.fault(reply, control, got, "one answer per task", do)
 
 
 def _form_of(questions: _Questions) -> str:
@@ -404,25 +393,22 @@ def _ticks(questions: _Questions) -> _Answers:
     return _Answers(rows, options, (note,) if blank else ())
 
 
-def _numbers(questions: _Questions) -> list[_Row]:
+def _numbers(questions: _Questions) -> _Answers:
+    """Numbers as amounts."""
     rows = []
     for control in questions.controls:
         for reply, value in questions.answers(control):
-            if value is not None and _finite(value) is None:
+            if value is not None and not _is_number(value):
                 got = shortened(repr(value), WORDS)
                 raise questions.fault(reply, control, got, "a finite number")
-            rows.append(_Row(reply, control, None if value is None else str(value)))
-    return rows
-
-
-def _number(questions: _Questions) -> _Answers:
-    options = questions.options
-    return _Answers(_numbers(questions), replace(options, kind=options.kind or "interval"))
+            rows.append(_Row(reply, control, _text(value)))
+    kind = questions.options.kind or "interval"
+    return _Answers(rows, replace(questions.options, kind=kind))
 
 
 def _rating(questions: _Questions) -> _Answers:
     """Ratings are grades from 1 to the highest seen, unless told."""
-    rows, options = _numbers(questions), questions.options
+    rows, options = _numbers(questions).rows, questions.options
     if options.kind not in (None, "ordinal") or options.classes is not None:
         return _Answers(rows, replace(options, kind=options.kind or "ordinal"))
     marks = [(float(row.label), row) for row in rows if row.label is not None]
@@ -440,48 +426,29 @@ def _rating(questions: _Questions) -> _Answers:
     return _Answers(rows, replace(options, kind="ordinal", classes=classes), (note,))
 
 
-def _ranker(questions: _Questions) -> _Answers:
-    rows: list[_Row] = []
-    for control in questions.controls:
-        for reply, ranked in questions.answers(control):
-            if ranked is not None and not isinstance(ranked, list):
-                raise questions.fault(reply, control, "a ranker with buckets", "a ranked list")
-            if not all(map(_is_name, ranked or [])):
-                got = f"ranks of {shortened(repr(ranked), WORDS)}"
-                raise questions.fault(reply, control, got, "a ranked list of names")
-            rows += [
-                _Row(reply, control, str(name), rank) for rank, name in enumerate(ranked or [])
-            ]
-            rows += [] if ranked else [_Row(reply, control, None)]
-    return _Answers(rows, questions.options)
-
-
 _FORMS: Mapping[str, Callable[[_Questions], _Answers]] = {
     "choice": _choice,
     "ticks": _ticks,
-    "number": _number,
+    "number": _numbers,
     "rating": _rating,
-    "ranker": _ranker,
 }
 
 
-def _tidy_table(rows: Sequence[_Row], name: str, *, tasks: bool, ranks: bool) -> Table:
+def _tidy_table(rows: Sequence[_Row], name: str, *, tasks: bool) -> Table:
     """Lay the rows out as a tidy table."""
     import pyarrow as pa
 
     replies = [row.reply for row in rows]
     text = {
-        "item": [str(reply.item) for reply in replies],
-        "annotator": [None if r.annotator is None else str(r.annotator) for r in replies],
-        "group": [None if r.group is None else str(r.group) for r in replies],
+        "item": [reply.item for reply in replies],
+        "annotator": [reply.annotator for reply in replies],
+        "group": [reply.group for reply in replies],
         "task": [row.task if tasks else None for row in rows],
         "label": [row.label for row in rows],
         "timestamp": [reply.created_at for reply in replies],
     }
     columns = {key: pa.array(values, pa.string()) for key, values in text.items()}
     columns = {k: v for k, v in columns.items() if v.null_count < len(v) or k == "label"}
-    if ranks:
-        columns["rank"] = pa.array([row.rank for row in rows])
     if any(reply.duration_ms is not None for reply in replies):
         columns["duration_ms"] = pa.array([r.duration_ms for r in replies], pa.float64())
     if any(reply.is_gold for reply in replies):

@@ -9,7 +9,6 @@ report and its findings, and the references exactly what those rest on.
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO
 
 from equipoise.read.tables import to_frame
 from equipoise.read.writing import replaced, write_text
@@ -17,17 +16,14 @@ from equipoise.types import (
     Cell,
     Column,
     Finding,
-    InputError,
     Report,
     Row,
     Table,
     bibtex,
     cell,
     csv_text,
-    listed,
     printable,
 )
-from equipoise.types.findings import Kind
 
 PAGE = 45  # rows that fit a page
 TEX = {
@@ -203,60 +199,14 @@ def _tex(text: str) -> str:
 PARQUET = ".parquet"
 
 
-def write_table(rows: Sequence[Row], path: Path) -> Path:
-    """Write rows in the format that the ending says: .csv, .parquet, .md or .tex."""
-    table = table_of_rows(rows)
-    makers = {
-        ".csv": lambda: as_csv(rows),
-        ".md": lambda: as_markdown(table),
-        ".tex": lambda: as_latex(table),
-    }
-    ending = path.suffix.lower()
-    if ending == PARQUET:
-        with replaced(path) as file:
-            _write_parquet(rows, file)
-        return path
-    if ending not in makers:
-        endings = listed([*makers, PARQUET], most=4)
-        raise InputError(str(path), f"ending {path.suffix!r}", f"one of {endings}", "rename it")
-    write_text(path, makers[ending]())
-    return path
-
-
-def _write_parquet(rows: Sequence[Row], file: IO[bytes]) -> None:
-    """Rows as columns at full precision; missing values are null."""
+def write_table(rows: Sequence[Row], path: Path) -> None:
+    """Write rows at full precision: as Parquet, missing values null, or else as CSV."""
+    if path.suffix.lower() != PARQUET:
+        write_text(path, as_csv(rows))
+        return
     import pyarrow.parquet
 
     names = list(dict.fromkeys(name for row in rows for name in row))
     table = to_frame({name: [row.get(name) for row in rows] for name in names})
-    pyarrow.parquet.write_table(table, file, write_page_checksum=True)
-
-
-def table_of_rows(rows: Sequence[Row]) -> Table:
-    """Rows with a column for each key, written by what it holds.
-
-    Examples
-    --------
-    >>> print(as_markdown(table_of_rows([{"model": "vit", "auroc": 0.91234}])))
-    | model | auroc |
-    |---|---:|
-    | vit | 0.912 |
-    <BLANKLINE>
-    """
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    columns = [Column(name, name, _kind([row.get(name) for row in rows])) for name in names]
-    return Table(name="table", caption="", columns=columns, rows=rows)
-
-
-def _kind(values: Sequence[object]) -> Kind:
-    defined = [value for value in values if value is not None]
-    if defined and all(
-        isinstance(value_defined, int) and not isinstance(value_defined, bool)
-        for value_defined in defined
-    ):
-        return "count"
-    return (
-        "number"
-        if defined and all(isinstance(value_defined, float) for value_defined in defined)
-        else "text"
-    )
+    with replaced(path) as file:
+        pyarrow.parquet.write_table(table, file, write_page_checksum=True)
