@@ -8,7 +8,7 @@ import pytest
 from scipy.special import expit
 
 from equipoise.report.page import render
-from equipoise.report.page.cells import standings
+from equipoise.report.page.charts import standings
 from equipoise.report.page.curves import draw_lines
 from equipoise.report.page.figure import ModelStyles
 from equipoise.report.terminal import answer_lines

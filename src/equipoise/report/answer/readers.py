@@ -6,23 +6,32 @@ from typing import NamedTuple
 
 import numpy as np
 
+from equipoise.inference.ranks import mid_ranks
+from equipoise.study import Evaluation
 from equipoise.study.study import Study
 from equipoise.truth.agreement import AgreementTable, agreement_summaries
 from equipoise.types import (
     Annotations,
     Bools,
+    Cell,
     Column,
+    Dispute,
     Finding,
     Floats,
     Ints,
     Names,
     Nouns,
+    Pattern,
     Strip,
     Strips,
     Table,
     Votes,
+    Worklist,
     capital,
     collect_votes,
+    columns,
+    count,
+    counted,
     number,
     percent,
 )
@@ -155,6 +164,7 @@ def _strip(
     if table is not None and table.coefficients:
         first = table.coefficients[0]
         alpha = (first.value, first.low, first.high)
+    rates = naming_rates(annotations, votes, most, votes.annotator >= 0)
     return Strip(
         task=task,
         shares=tuple(parts),
@@ -162,26 +172,21 @@ def _strip(
         right=f"{percent(ends[1])} all say yes" if yes_no else "",
         split=f"{percent(float(split[several].mean()) if total else math.nan)} split",
         alpha=alpha,
-        rates=_rates(annotations, votes, most),
+        rates=tuple((name, rate) for name, rate in rates.items() if rate == rate),
         named="" if yes_no else annotations.classes[most],
     )
 
 
-def _rates(annotations: Annotations, votes: Votes, label: int) -> tuple[tuple[str, float], ...]:
-    """How often each annotator names a class; nothing of anonymous votes."""
-    names = annotations.annotators
-    if names is None:
-        return ()
-    rates = naming_rates(votes, label, len(names), votes.annotator >= 0).tolist()
-    return tuple((n, rate) for n, rate in zip(names, rates, strict=True) if rate == rate)
-
-
-def naming_rates(votes: Votes, label: int, people: int, use: Bools) -> Floats:
+def naming_rates(
+    annotations: Annotations, votes: Votes, label: int, use: Bools
+) -> dict[str, float]:
     """How often each annotator names a class among some votes; nan of those without any."""
+    names = annotations.annotators or ()
     who = votes.annotator[use]
-    named = np.bincount(who, votes.mass(label)[use], people)
-    many = np.bincount(who, minlength=people)
-    return np.asarray(np.divide(named, many, out=np.full(people, np.nan), where=many > 0))
+    named = np.bincount(who, votes.mass(label)[use], len(names))
+    many = np.bincount(who, minlength=len(names))
+    rates = np.divide(named, many, out=np.full(len(named), np.nan), where=many > 0)
+    return dict(zip(names, rates.tolist(), strict=False))
 
 
 def _agreement_title(rows: Sequence[Strip], nouns: Nouns, *, yes_no: bool) -> str:
@@ -264,4 +269,253 @@ def foot_rows(finding: Finding | None, tasks: Sequence[str]) -> tuple[tuple[str,
     return (
         ("alpha", tuple(number(strips[task].alpha[0], 2) for task in tasks)),
         ("split", tuple(strips[task].split.removesuffix(" split") for task in tasks)),
+    )
+
+
+PATTERNS = 4  # of a task that are shown
+ITEMS = 3  # of a pattern that are shown
+PEOPLE = 30  # annotators that have a square of their own
+MOST_ROWS = 100_000  # of the file
+
+
+def worklist_finding(
+    evaluation: Evaluation,
+    annotations: Annotations,
+    votes: Mapping[str, TaskVotes],
+    nouns: Nouns,
+    hollow: Sequence[str] = (),
+) -> Finding | None:
+    """Disputed items, grouped by task and pattern of votes; None where there are none."""
+    scores = {
+        question.task: (question.items, values)
+        for question, values in zip(evaluation.questions, evaluation.scores, strict=False)
+    }
+    disputes: list[Dispute] = []
+    rows: list[dict[str, Cell]] = []
+    cases = 0
+    for cast_votes in votes.values():
+        cast, shares, task = cast_votes
+        split = np.flatnonzero(disputed(shares, cast.sizes) & ~cast.gold)
+        cases += int((cast.sizes >= 2).sum())
+        if len(split):
+            places, says = _model_views(scores.get(task), annotations, cast, shares)
+            disputes.append(_dispute(annotations, task, cast, split, places))
+            some = split[: max(0, MOST_ROWS - len(rows))]
+            rows += _rows(annotations, cast_votes, some, places, says)
+    if not disputes:
+        return None
+    total = sum(dispute.number for dispute in disputes)
+    yes_no = annotations.kind == "binary"
+    chart = Worklist(
+        name="disputed",
+        caption=_caption(annotations, nouns, yes_no=yes_no),
+        annotators=_people(annotations),
+        classes=annotations.classes,
+        models=evaluation.models,
+        disputes=sorted(disputes, key=lambda dispute: -dispute.number),
+        ordered=annotations.kind == "ordinal",
+        hollow=tuple(hollow),
+    )
+    what = "cases split" if len(votes) > 1 else f"{nouns.items} split"
+    return Finding(
+        key="disputed",
+        title=f"Disputed {nouns.items}",
+        sentence=f"{count(total)} of {count(cases)} {what} the {nouns.annotators}: a worklist "
+        "for adjudication.",
+        charts=(chart,),
+        tables=(_table(rows, annotations),),
+        nav="Disputed",
+    )
+
+
+def _people(annotations: Annotations) -> Names:
+    """Annotators with a square of their own; none where they are too many or unknown."""
+    names = annotations.annotators or ()
+    return names if len(names) <= PEOPLE else ()
+
+
+def _caption(annotations: Annotations, nouns: Nouns, *, yes_no: bool) -> str:
+    against = "says otherwise than most" if not yes_no else "is against the rest"
+    placed = f"how many of the {nouns.items} they score lower"
+    if not yes_no:
+        placed = "the probability that they give the commonest answer"
+    who = _people(annotations)
+    squares = (
+        f"squares are {who[0]} to {who[-1]}" + (", filled yes" if yes_no else "")
+        if who
+        else "squares are votes"
+    )
+    return (
+        f"Split: at least a third {against}. Commonest patterns of votes first; {squares}; "
+        f"dots are models, placed by {placed}."
+    )
+
+
+def _model_views(
+    scored: tuple[Names, Mapping[str, Floats]] | None,
+    annotations: Annotations,
+    cast: Votes,
+    shares: Floats,
+) -> tuple[dict[str, Floats], dict[str, list[str]]]:
+    """Where each model puts each item with votes, and the class that it holds likeliest.
+
+    From 0 to 1; of a score: the share of the items that it scores lower, of probabilities: that
+    of the commonest answer. Scores name no class.
+    """
+    items, scores = scored or ((), {})
+    where = {name: place for place, name in enumerate(items)}
+    rows = np.array([where.get(annotations.items[code], -1) for code in cast.items])
+    there, first, top = rows >= 0, np.maximum(rows, 0), shares.argmax(axis=0)
+    places, names = {}, {}
+    for model, values in scores.items():
+        placed = np.full(len(rows), np.nan)
+        if values.ndim == 1:
+            placed = ((mid_ranks(values) - 0.5) / len(values))[first]
+        elif values.shape[1] == len(shares):
+            placed = values[first, top]
+            likeliest = zip(there, values.argmax(axis=1)[first], strict=True)
+            names[model] = [annotations.classes[k] if use else "" for use, k in likeliest]
+        places[model] = np.where(there, placed, np.nan)
+    return places, names
+
+
+def _answers_by_item(annotations: Annotations, cast: Votes, split: Ints) -> Ints:
+    """What each annotator said of disputed items, -1 for nothing; of anonymous votes: sorted.
+
+    Shape (items, annotators), or (items, most votes of an item).
+    """
+    start, sizes, labels = cast.start[split], cast.sizes[split], _labels(cast)
+    row = np.repeat(np.arange(len(split)), sizes)
+    vote = (
+        np.arange(len(row))
+        - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        + np.repeat(start, sizes)
+    )
+    people = len(_people(annotations))
+    if people:
+        answers = np.full((len(split), people), -1, dtype=np.int64)
+        answers[row[::-1], cast.annotator[vote][::-1]] = labels[vote][::-1]
+        return answers
+    order = np.lexsort((-labels[vote], row))
+    place = np.arange(len(row)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    answers = np.full((len(split), int(sizes.max())), -1, dtype=np.int64)
+    answers[row, place] = labels[vote][order]
+    return answers
+
+
+def _labels(cast: Votes) -> Ints:
+    """The first class that every vote names."""
+    labels = np.zeros(len(cast.annotator), dtype=np.int64)
+    labels[cast.vote[::-1]] = cast.label[::-1]
+    return labels
+
+
+def _dispute(
+    annotations: Annotations, task: str, cast: Votes, split: Ints, places: Mapping[str, Floats]
+) -> Dispute:
+    answers = _answers_by_item(annotations, cast, split)
+    kinds, which, many = np.unique(answers, axis=0, return_inverse=True, return_counts=True)
+    order = np.argsort(-many, kind="stable")[:PATTERNS]
+    patterns = []
+    for kind in order:
+        some = split[np.flatnonzero(which.ravel() == kind)[:ITEMS]]
+        patterns.append(
+            Pattern(
+                votes=tuple(None if k < 0 else int(k) for k in kinds[kind]),
+                number=int(many[kind]),
+                items=tuple(
+                    (
+                        annotations.items[int(cast.items[i])],
+                        tuple(float(p[i]) for p in places.values()),
+                    )
+                    for i in some
+                ),
+            )
+        )
+    rates = _rates_of_dispute(annotations, cast, split)
+    return Dispute(
+        task=task,
+        number=len(split),
+        rates=tuple(rates.values()),
+        remark=_remark(annotations, len(kinds), rates),
+        patterns=patterns,
+    )
+
+
+def _rates_of_dispute(annotations: Annotations, cast: Votes, split: Ints) -> dict[str, float]:
+    """How often each annotator says yes (or the commonest class) among disputed items."""
+    if not _people(annotations):
+        return {}
+    inside = np.zeros(len(cast.items), dtype=bool)
+    inside[split] = True
+    use = np.repeat(inside, cast.sizes) & (cast.annotator >= 0)
+    label = 1
+    if annotations.kind != "binary":
+        label = int(np.bincount(_labels(cast)[use]).argmax()) if use.any() else 0
+    return naming_rates(annotations, cast, label, use)
+
+
+def _remark(annotations: Annotations, patterns: int, rates: Mapping[str, float]) -> str:
+    many = counted(patterns, "pattern")
+    defined = {name: rate for name, rate in rates.items() if rate == rate}
+    if not defined or annotations.kind != "binary":
+        return many
+    most = max(defined, key=lambda name: defined[name])
+    return f"{many}; {most} says yes most often ({percent(defined[most])})"
+
+
+def _rows(
+    annotations: Annotations,
+    cast_votes: TaskVotes,
+    split: Ints,
+    places: Mapping[str, Floats],
+    says: Mapping[str, Sequence[str]],
+) -> list[dict[str, Cell]]:
+    if not len(split):
+        return []
+    cast, shares, task = cast_votes
+    classes = annotations.classes
+    people = _people(annotations)
+    rows, all_answers = [], _answers_by_item(annotations, cast, split)
+    for i, answers in zip(split.tolist(), all_answers.tolist(), strict=True):
+        row: dict[str, Cell] = {
+            "task": task,
+            "item": annotations.items[int(cast.items[i])],
+            "votes": int(cast.sizes[i]),
+        }
+        if annotations.kind == "binary":
+            row["share_yes"] = float(shares[1, i])
+        else:
+            row["commonest"] = classes[int(shares[:, i].argmax())]
+            row["share"] = float(shares[:, i].max())
+        if people:
+            row |= {
+                f"vote_{name}": "" if k < 0 else classes[k]
+                for name, k in zip(people, answers, strict=True)
+            }
+        row |= {f"says_{model}": names[i] for model, names in says.items()}
+        row |= {f"place_{model}": float(p[i]) for model, p in places.items()}
+        rows.append(row)
+    return rows
+
+
+def _table(rows: list[dict[str, Cell]], annotations: Annotations) -> Table:
+    yes_no = annotations.kind == "binary"
+    shown = (
+        (Column("share_yes", "say yes", "percent"),)
+        if yes_no
+        else (Column("commonest", "commonest"), Column("share", "share", "percent"))
+    )
+    return Table(
+        name="disputed",
+        caption="Items that split the annotators",
+        columns=(
+            *columns("text", "task", "item"),
+            *columns("count", "votes"),
+            *shown,
+        ),
+        rows=rows,
+        brief=(),
+        page=False,
+        download=True,
     )

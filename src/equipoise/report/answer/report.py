@@ -24,8 +24,8 @@ from equipoise.report.answer.readers import (
     agreement_finding,
     foot_rows,
     task_votes,
+    worklist_finding,
 )
-from equipoise.report.answer.worklist import worklist_finding
 from equipoise.study import MACRO, Evaluation
 from equipoise.study.analyses.catalogue import ANALYSES
 from equipoise.study.analyses.methods import (
