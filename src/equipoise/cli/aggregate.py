@@ -12,7 +12,7 @@ from equipoise.cli.on_disk import aggregate_on_disk, stays_on_disk
 from equipoise.cli.options import OF_QUESTION, Options, check_choice, misused
 from equipoise.cli.reopened import table_files
 from equipoise.cli.results import check_target
-from equipoise.cli.screen import output, print_json, progress, say
+from equipoise.cli.screen import note, output, print_json, progress, say
 from equipoise.cli.study import (
     VOTE_FILES,
     ask,
@@ -107,9 +107,8 @@ def aggregate(options: Options) -> None:
     fits = [fit(table, task, options) for task in tasks]
     title = f"{study_name(options)}: what is plausibly true?"
     brief = tasks_report(table, fits, title=title)
-    notes = worded(brief.notices, command=True)
-    reasons = dict.fromkeys(f"Model: {one.reason}" for one in fits)
-    say(*reasons, *(f"Note: {sentence}" for sentence in notes))
+    say(*dict.fromkeys(f"Model: {one.reason}" for one in fits))
+    note(brief.notices)
     _write(table, fits, replace(options, title=title), folder)
     if options.as_json:
         facts = [_facts(table, one) for one in fits]

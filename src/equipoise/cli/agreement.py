@@ -6,7 +6,7 @@ from equipoise.cli.command import verb
 from equipoise.cli.on_disk import agreement_on_disk, stays_on_disk
 from equipoise.cli.options import OF_QUESTION, Options
 from equipoise.cli.results import check_target
-from equipoise.cli.screen import output, print_json, progress, say
+from equipoise.cli.screen import note, output, print_json, progress, say
 from equipoise.cli.study import (
     VOTE_FILES,
     ask,
@@ -62,7 +62,7 @@ def agreement(options: Options) -> None:
     report = _report(
         table, tables, options, f"{study_name(options)}: how far do annotators agree?"
     )
-    say(*(f"Note: {sentence}" for sentence in worded(report.all_notices, command=True)))
+    note(report.all_notices)
     if options.page is not None:
         write_text(options.page, render(report))
         say(f"Wrote {options.page}")

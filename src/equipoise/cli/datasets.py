@@ -9,7 +9,7 @@ import typer
 
 from equipoise.cli.command import verb
 from equipoise.cli.options import Options
-from equipoise.cli.screen import output, print_json, progress, say, stages
+from equipoise.cli.screen import output, print_json, progress, say
 
 if TYPE_CHECKING:
     from equipoise.datasets import Source
@@ -77,55 +77,31 @@ def demo(options: Options) -> None:
     panel of eight SIMULATED readers of different skill and leaning. Writes the two input
     files, the run and the page.
     """
-    from equipoise.cli.report import run_json
-    from equipoise.cli.results import show_run
+    from equipoise.cli.evaluate import Demonstration, run_evaluation
     from equipoise.datasets.demo import SIMULATED, write_study
-    from equipoise.read.annotations import read_annotations
-    from equipoise.read.predictions import read_predictions
-    from equipoise.report.answer import AnswerContent, answer_report
-    from equipoise.report.run import (
-        Provenance,
-        StoredQuestion,
-        hash_inputs,
-        prepare_folder,
-        record,
-    )
-    from equipoise.study import Settings, Study
-    from equipoise.study.analyses.catalogue import ANALYSES
-    from equipoise.study.study import report_replicates
+    from equipoise.report.run import prepare_folder
     from equipoise.types import Nouns
 
     out = options.out or DEMO
     prepare_folder(out, overwrite=options.overwrite, where=f"--out {out}")
-    with progress("training seven classifiers"), TemporaryDirectory() as place:
-        files = write_study(Path(place), options.seed)
-        readings = read_annotations(files[0]).against("malignant")
-        models = read_predictions(files[1])
-        inputs = hash_inputs("annotations", files[:1]) + hash_inputs("predictions", files[1:])
-        texts = {path.name: path.read_text(encoding="utf-8") for path in files}
-    votes, scores = (out / name for name in texts)
-    how = Settings(replicates=report_replicates(len(readings.items)))
-    study = Study.of(models, readings, settings=how)
-    quick = tuple(name for name, analysis in ANALYSES.items() if analysis.quick)
-    with stages(len(quick) + 3) as stage:
-        study = study.telling(stage("scoring"))
-        nouns = Nouns("tumour", "reader")
-        report = answer_report(
-            study, AnswerContent(analyses=quick, nouns=nouns, command=True), stage
+    with TemporaryDirectory() as place:
+        with progress("training seven classifiers"):
+            files = write_study(Path(place), options.seed)
+        study = Options(
+            annotations=[files[0]],
+            predictions=[files[1]],
+            positive="malignant",
+            title="Demo: seven classifiers, eight simulated readers",
+            out=out,
+            overwrite=options.overwrite,
+            as_json=options.as_json,
         )
-    provenance = Provenance(
-        title="Demo: seven classifiers, eight simulated readers",
-        inputs=inputs,
-        simulated=SIMULATED,
-        question=StoredQuestion(positive="malignant"),
-    )
-    run = record(study.evaluation, provenance, report)
-    run.save(out, overwrite=options.overwrite, beside=texts)
+        texts = {path.name: path.read_text(encoding="utf-8") for path in files}
+        nouns = Nouns("tumour", "reader")
+        run_evaluation(study, Demonstration(SIMULATED, nouns, texts))
+    votes, scores = (out / name for name in texts)
     if options.as_json:
         say(SIMULATED)
-        print_json(run_json(run))
-    else:
-        show_run(run, out=out)
     say(
         "The same by hand, and for your own two files:",
         f"  equipoise evaluate --annotations {votes} --positive malignant "

@@ -1,9 +1,9 @@
 """equipoise evaluate: a study in, the answer with its grounds out."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from equipoise.cli.command import verb
 from equipoise.cli.help import check_k, metric_names
@@ -231,8 +231,16 @@ def asked_settings(options: Options, tell: Progress) -> Settings:
     )
 
 
-def run_evaluation(options: Options) -> None:
-    """Read, evaluate, write and show a study."""
+class Demonstration(NamedTuple):
+    """A simulated study: what says so, what its items and readers are, and its files."""
+
+    simulated: str
+    nouns: Nouns
+    files: Mapping[str, str]
+
+
+def run_evaluation(options: Options, demo: Demonstration | None = None) -> None:
+    """Read, evaluate, write and show a study; the files of a demonstration go beside it."""
     if options.study and len(options.study) == 1:
         options = _repeated(options, options.study[0])
     check_scoring(options)
@@ -250,7 +258,8 @@ def run_evaluation(options: Options) -> None:
             "attributes": options.attributes,
             "annotator_attributes": options.annotator_attributes,
         }
-        read = read_study(options, names, truth=options.truth, out=options.out, also=also)
+        home = options.out if demo is None else None
+        read = read_study(options, names, truth=options.truth, out=home, also=also)
     settings, votes = read.study.settings, read.study.voted
     options = replace(options, ties=settings.ties, on_missing=settings.on_missing)
     truth = make_truth(votes, options)
@@ -266,11 +275,11 @@ def run_evaluation(options: Options) -> None:
     wanted = asked_analyses(options)
     with stages(len(wanted) + 3) as stage:
         scored = _study(read, truth, metrics, options, stage("scoring"))
-        report = _report(scored, read, options, stage)
+        report = _report(scored, read, options, stage, demo)
     report = replace(report, notices=(*read.notices, *report.notices))
     say(*expected)
-    run = _recorded(scored.evaluation, report, read, truth, options)
-    _finish(run, options)
+    run = _recorded(scored.evaluation, report, read, truth, options, demo)
+    _finish(run, options, {} if demo is None else demo.files)
 
 
 def _repeated(options: Options, run: Path) -> Options:
@@ -320,14 +329,18 @@ def _study(
 
 
 def _report(
-    study: Study, read: FilesRead, options: Options, stage: Callable[[str], Progress]
+    study: Study,
+    read: FilesRead,
+    options: Options,
+    stage: Callable[[str], Progress],
+    demo: Demonstration | None,
 ) -> Report:
-    name = read.dataset.get("name", "")
+    source = demo or CATALOGUE.get(read.dataset.get("name", ""))
     require_models(options.pair, study.predictions)
     wanted = AnswerContent(
         analyses=asked_analyses(options),
         pair=options.pair,
-        nouns=CATALOGUE[name].nouns if name in CATALOGUE else Nouns(),
+        nouns=source.nouns if source else Nouns(),
         command=True,
     )
     return answer_report(study, wanted, stage)
@@ -342,6 +355,7 @@ def _recorded(
     read: FilesRead,
     truth: ScoredTruth,
     options: Options,
+    demo: Demonstration | None,
 ) -> Run:
     """Make the run with everything that was asked."""
     labels = _label_words(done)
@@ -353,6 +367,7 @@ def _recorded(
         done,
         Provenance(
             title=options.title or name,
+            simulated=None if demo is None else demo.simulated,
             inputs=read.inputs,
             question=_question(read.study.voted, options),
             truth_model=codec.read(TruthModel, plain(truth.facts)) if truth.facts else None,
@@ -403,11 +418,11 @@ def _question(table: Annotations, options: Options) -> StoredQuestion:
     return StoredQuestion(**facts, **{name: value for name, value in rare.items() if value})
 
 
-def _finish(run: Run, options: Options) -> None:
+def _finish(run: Run, options: Options, beside: Mapping[str, str]) -> None:
     """Write the run where asked, then print it; what is printed is already safe."""
     if options.out is not None:
         with progress("page"):
-            run.save(options.out, overwrite=options.overwrite)
+            run.save(options.out, overwrite=options.overwrite, beside=beside)
     if options.as_json:
         print_json(run_json(run))
         tell_notices(run.report, verbose=True)

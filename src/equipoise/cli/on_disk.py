@@ -20,10 +20,10 @@ from equipoise.cli.options import (
     flag,
     non_default,
 )
-from equipoise.cli.screen import output, print_json, progress, say
+from equipoise.cli.screen import note, output, print_json, progress, say
 from equipoise.metrics import named
 from equipoise.read.parquet import ENDINGS
-from equipoise.read.writing import check_folder, whole_file
+from equipoise.read.writing import check_folder, write_text
 from equipoise.report.terminal import show
 from equipoise.scale import disk
 from equipoise.scale.disk import EvaluationOnDisk, VotesOnDisk, open_votes
@@ -33,7 +33,6 @@ from equipoise.types import (
     Column,
     Finding,
     InputError,
-    Notice,
     Report,
     Table,
     columns,
@@ -42,7 +41,6 @@ from equipoise.types import (
     listed,
     number,
     plain,
-    worded,
 )
 from equipoise.types.annotations import Kind
 
@@ -137,14 +135,13 @@ def aggregate_on_disk(options: Options) -> None:
         else:
             fit = disk.dawid_skene if name == "dawid_skene" else disk.glad
             fitted = fit(votes, folder, disk=disk.OnDisk(progress=tell))
-    _tell(fitted.notices)
-    if options.as_json:
-        facts = json.loads((folder / "result.json").read_text(encoding="utf-8"))
-        print_json({**facts, "folder": str(folder)})
-        return
-    _show(f"{votes.folder.name}: what is plausibly true?", _aggregated(fitted), fitted.items)
-    wrote = sorted({path.name for path in folder.iterdir() if path.is_file()})
-    say(f"Wrote {folder}: items/part-*.parquet, {', '.join(wrote)}")
+    note(fitted.notices)
+    facts = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+    facts["folder"] = str(folder)
+    _deliver(options, votes, _aggregated(fitted), facts, fitted.items)
+    if not options.as_json:
+        wrote = sorted({path.name for path in folder.iterdir() if path.is_file()})
+        say(f"Wrote {folder}: items/part-*.parquet, {', '.join(wrote)}")
 
 
 def _prior(prior: str | None) -> str | float:
@@ -183,10 +180,7 @@ def agreement_on_disk(options: Options) -> None:
     votes = _open(options.annotations, options, options.task)
     with progress("agreement") as tell:
         alpha = disk.agreement(votes, level=options.alpha_level, progress=tell)
-    _tell(votes.notices)
-    if options.as_json:
-        print_json({"task": votes.task, **alpha._asdict()})
-        return
+    note(votes.notices)
     sentence = (
         f"Krippendorff’s alpha ({alpha.level}) is "
         f"{estimate(alpha.alpha, alpha.low, alpha.high)}: {krippendorff_words(alpha.alpha)}. "
@@ -195,7 +189,7 @@ def agreement_on_disk(options: Options) -> None:
     )
     title = "How far do annotators agree?"
     finding = Finding(key="agreement", title=title, sentence=sentence)
-    _show(f"{votes.folder.name}: how far do annotators agree?", finding, alpha.items)
+    _deliver(options, votes, finding, {"task": votes.task, **alpha._asdict()}, alpha.items)
 
 
 def evaluate_on_disk(options: Options, paths: Sequence[Path]) -> None:
@@ -218,7 +212,7 @@ def evaluate_on_disk(options: Options, paths: Sequence[Path]) -> None:
             positive=options.positive,
             level=level,
         )
-    _tell(evaluation.notices)
+    note(evaluation.notices)
     facts = _evaluation_json(evaluation) | {
         "level": level,
         "equipoise": equipoise.__version__,
@@ -226,14 +220,11 @@ def evaluate_on_disk(options: Options, paths: Sequence[Path]) -> None:
         "scores": _listed(Path(paths[1])),
     }
     if options.out is not None:
-        _write(options.out / _RESULT, facts)
-    if options.as_json:
-        print_json(facts)
-        return
-    _show(
-        f"{votes.folder.name}: which model is better?", _evaluated(evaluation), evaluation.items
-    )
-    if options.out is not None:
+        options.out.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(plain(facts), indent=1, allow_nan=False)
+        write_text(options.out / _RESULT, f"{text}\n")
+    _deliver(options, votes, _evaluated(evaluation), facts, evaluation.items)
+    if options.out is not None and not options.as_json:
         say(f"Wrote {options.out / _RESULT}; pages need votes that fit in memory")
 
 
@@ -244,13 +235,6 @@ def _listed(folder: Path) -> list[dict[str, str | int]]:
         {"file": path.relative_to(folder).as_posix(), "bytes": path.stat().st_size}
         for path in files
     ]
-
-
-def _write(path: Path, facts: dict[str, Any]) -> None:
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with whole_file(path) as file:
-        file.write((json.dumps(plain(facts), indent=1, allow_nan=False) + "\n").encode())
 
 
 def check_on_disk(paths: Sequence[Path] | None, options: Options) -> None:
@@ -269,10 +253,7 @@ def check_on_disk(paths: Sequence[Path] | None, options: Options) -> None:
         "columns": dict(votes.columns),
         "cut_by_item": votes.apart(),
     }
-    _tell(votes.notices)
-    if options.as_json:
-        print_json(facts)
-        return
+    note(votes.notices)
     cut = (
         "By their footers no item lies in two partitions."
         if facts["cut_by_item"]
@@ -284,8 +265,8 @@ def check_on_disk(paths: Sequence[Path] | None, options: Options) -> None:
         f"{count(max(sizes), 'row')}: {votes.scale.kind} votes for "
         f"{', '.join(votes.classes)}{people}. {cut}"
     )
-    read = Finding(key="votes", title="How are the votes read?", sentence=sentence)
-    _show(f"{votes.folder.name}: how is it read?", read)
+    finding = Finding(key="votes", title="How are the votes read?", sentence=sentence)
+    _deliver(options, votes, finding, facts)
 
 
 def _evaluation_json(evaluation: EvaluationOnDisk) -> dict[str, Any]:
@@ -348,12 +329,18 @@ def _verdict(evaluation: EvaluationOnDisk) -> str:
     return f"{len(best)} of {len(scores)} models may be the best {by}: {listed(best)}."
 
 
-def _tell(notices: Sequence[Notice]) -> None:
-
-    say(*(f"Note: {sentence}" for sentence in worded(tuple(notices), command=True)))
-
-
-def _show(title: str, finding: Finding, items: int | None = None) -> None:
-
-    facts = () if items is None else (count(items, "item"),)
-    show(output(), Report(title=title, findings=(finding,), known=facts))
+def _deliver(
+    options: Options,
+    votes: VotesOnDisk,
+    finding: Finding,
+    facts: dict[str, Any],
+    items: int | None = None,
+) -> None:
+    """Print what was found of a folder of votes, or its facts as JSON."""
+    if options.as_json:
+        print_json(facts)
+        return
+    question = f"{finding.title[:1].lower()}{finding.title[1:]}"
+    known = () if items is None else (count(items, "item"),)
+    title = f"{votes.folder.name}: {question}"
+    show(output(), Report(title=title, findings=(finding,), known=known))

@@ -118,38 +118,24 @@ def output() -> Console:
 def progress(title: str) -> Iterator[Callable[[int, int], None]]:
     """Show a bar with the time left on standard error while work goes on.
 
-    Where that is no terminal, one line says what is being done if it takes long.
+    Where standard error is no terminal, one plain line is printed once it takes a while.
     """
-    console = _errors()
-    if not console.is_terminal:
-        with _one_line(f"{title} ..."):
-            yield _untold
-        return
-    with bar(console) as drawn:
-        task = drawn.add_task(title, total=None)
-
-        def tell(done: int, total: int) -> None:
-            drawn.update(task, completed=done, total=total)
-
-        yield tell
+    with stages(1, title) as stage:
+        yield stage(title)
 
 
 @contextmanager
-def stages(steps: int) -> Iterator[Callable[[str], Callable[[int, int], None]]]:
-    """A bar over several steps, which names the one that is being done.
-
-    Parameters
-    ----------
-    every
-        How many steps there are.
-    """
+def stages(
+    steps: int, title: str = "evaluating"
+) -> Iterator[Callable[[str], Callable[[int, int], None]]]:
+    """A bar over several steps, which names the one that is being done."""
     console, place = _errors(), [-1]
     if not console.is_terminal:
-        with _one_line("evaluating ..."):
+        with _one_line(f"{title} ..."):
             yield lambda _: _untold
         return
     with bar(console) as drawn:
-        task = drawn.add_task("evaluating", total=float(steps))
+        task = drawn.add_task(title, total=float(steps))
 
         def stage(name: str) -> Callable[[int, int], None]:
             place[0] += 1

@@ -26,7 +26,7 @@ likely.
 
 If b classes are tied for the last q places, each of them counts q/b: the expectation over all
 ways to break the tie. `average_overlap` is the mean of the overlaps at 1 to k, so that the
-first places count most; `equipoise.types.partial_rankings` compares two partial rankings,
+first places count most,
 
 .. math:: \frac1n \sum_i \frac1k \sum_{j=1}^k
     \mathrm{E}\,\frac{|Y_j(\lambda_i) \cap C_j(x_i)|}{j}
