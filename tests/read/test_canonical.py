@@ -126,7 +126,7 @@ def small():
 def test_the_text_is_a_tidy_table_under_two_comments(tmp_path):
     write_study(tmp_path / "study.csv", *small())
     lines = (tmp_path / "study.csv").read_text().splitlines()
-    assert [line[:19] for line in lines[:2]] == ["# equipoise study 2", '# {"format": 2, "ro']
+    assert [line[:19] for line in lines[:2]] == ["# equipoise study 3", '# {"format": 3, "ro']
     assert lines[2:] == [
         "role,task,item,annotator,model,label,score",
         "annotation,,a,ana,,low,",
@@ -155,7 +155,7 @@ def _with_surrogate(part):
         lambda text: text.rsplit("\n", 2)[0] + "\n",
         lambda text: text.replace("annotation,,b,ana", "annotation,,zz,ana,x"),
         lambda text: text.replace('"kind": "ordinal"', '"kind": "odd"'),
-        lambda text: text.replace('"format": 2, "rows"', '"format": 9, "rows"'),
+        lambda text: text.replace('"format": 3, "rows"', '"format": 9, "rows"'),
         lambda text: text.replace('"rows"', '"lines"'),
         lambda text: text.replace("0.25", "a lot"),
         lambda text: text.replace("0.25", "0.75"),

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from equipoise import Annotations, InputError, Predictions, evaluate, resample
-from equipoise.report.run import PAGE, Provenance, StoredQuestion, prepare_folder, record
+from equipoise.read.writing import check_folder
+from equipoise.report.run import PAGE, RUN_FILES, Provenance, StoredQuestion, record
 from equipoise.study import Settings
 from equipoise.types import Report
 
@@ -181,14 +182,15 @@ def test_a_folder_is_checked_before_the_work_and_nothing_of_the_user_is_lost(tmp
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / PAGE).write_text("mine")
     with pytest.raises(InputError, match=r"already holds a run \(report.html\)"):
-        prepare_folder(tmp_path / "mine")
+        check_folder(tmp_path / "mine", RUN_FILES)
     assert (tmp_path / "mine" / PAGE).read_text() == "mine"
     (tmp_path / "file").write_text("x")
     with pytest.raises(InputError, match=r"cannot be written .*, expected a folder"):
-        prepare_folder(tmp_path / "file")
-    assert not prepare_folder(tmp_path / "new" / "deep").exists()
+        check_folder(tmp_path / "file", RUN_FILES)
+    check_folder(tmp_path / "new" / "deep", RUN_FILES)
+    assert not (tmp_path / "new").exists()
     with pytest.raises(InputError, match="cannot be written"):
-        prepare_folder(tmp_path / "file" / "deep")
+        check_folder(tmp_path / "file" / "deep", RUN_FILES)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from equipoise.cli.command import verb
 from equipoise.cli.on_disk import aggregate_on_disk, stays_on_disk
 from equipoise.cli.options import OF_QUESTION, Options, check_choice, misused
 from equipoise.cli.reopened import table_files
-from equipoise.cli.results import check_target
+from equipoise.cli.results import check_report_folder, check_target
 from equipoise.cli.screen import note, output, print_json, progress, say
 from equipoise.cli.study import (
     VOTE_FILES,
@@ -24,7 +24,7 @@ from equipoise.cli.study import (
     study_name,
 )
 from equipoise.read.plausibilities import write_plausibilities
-from equipoise.read.writing import check_folder, write_text
+from equipoise.read.writing import write_text
 from equipoise.report.page import render, write_report
 from equipoise.report.run import hash_inputs
 from equipoise.report.terminal import show
@@ -100,8 +100,7 @@ def aggregate(options: Options) -> None:
     if stays_on_disk(options, options.annotations):
         aggregate_on_disk(options)
         return
-    if folder is not None:
-        check_folder(folder, (MARK, "report.html"), overwrite=options.overwrite)
+    check_report_folder(replace(options, out=folder), MARK)
     table = ask(read_votes(options), options)
     tasks = _tasks(table, options)
     fits = [fit(table, task, options) for task in tasks]

@@ -33,7 +33,8 @@ from equipoise.cli.results import in_options, tell_notices, typed_command
 from equipoise.cli.screen import note, output, print_json, progress, say, stages
 from equipoise.read.delimited import read_delimited
 from equipoise.read.files import content
-from equipoise.report.run import prepare_folder
+from equipoise.read.writing import check_folder
+from equipoise.report.run import RUN_FILES
 from equipoise.report.terminal import show, show_answer
 from equipoise.study.analyses.catalogue import ANALYSES
 from equipoise.types import Annotations, InputError, Names, Report, nearest
@@ -159,7 +160,7 @@ def _check_out(options: Options) -> None:
     """Refuse a folder that cannot be written, or holds another evaluation."""
     if options.out is not None:
         overwrite = options.overwrite or (options.out / MARK).is_file()
-        prepare_folder(options.out, overwrite=overwrite)
+        check_folder(options.out, RUN_FILES, overwrite=overwrite)
 
 
 def _check_data(study: JudgedCollection, options: Options) -> None:

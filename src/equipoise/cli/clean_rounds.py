@@ -18,9 +18,9 @@ from equipoise.clean.rounds_record import check_start, finding, load, save
 from equipoise.cli.clean_scan import EMBEDDINGS, USUAL_ENCODER, check_outside
 from equipoise.cli.command import verb
 from equipoise.cli.options import Options
-from equipoise.cli.results import check_folder, check_target
+from equipoise.cli.results import check_target
 from equipoise.cli.screen import note, output, print_json, progress, say
-from equipoise.read.writing import write_text
+from equipoise.read.writing import check_ground, write_text
 from equipoise.report.terminal import show as show_report
 from equipoise.report.text import as_csv
 from equipoise.types import InputError, Option, Report, count, hint
@@ -61,7 +61,7 @@ def start(options: Options) -> None:
     """
     source, out = options.source, options.out
     assert source is not None and out is not None
-    check_folder("--out", out)
+    check_ground(out, f"--out {out}")
     check_start(out)
     check_outside(out, source, "name another folder")
     encoder = choose_encoder(options.encoder or USUAL_ENCODER)

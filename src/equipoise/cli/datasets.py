@@ -79,11 +79,12 @@ def demo(options: Options) -> None:
     """
     from equipoise.cli.evaluate import Demonstration, run_evaluation
     from equipoise.datasets.demo import SIMULATED, write_study
-    from equipoise.report.run import prepare_folder
+    from equipoise.read.writing import check_folder
+    from equipoise.report.run import RUN_FILES
     from equipoise.types import Nouns
 
     out = options.out or DEMO
-    prepare_folder(out, overwrite=options.overwrite, where=f"--out {out}")
+    check_folder(out, RUN_FILES, overwrite=options.overwrite, where=f"--out {out}")
     with TemporaryDirectory() as place:
         with progress("training seven classifiers"):
             files = write_study(Path(place), options.seed)

@@ -53,14 +53,14 @@ from equipoise.inference.resampling import normalised
 from equipoise.metrics import Metric
 from equipoise.read import codec
 from equipoise.read.attributes import Attributes, read_attributes
-from equipoise.read.writing import RUN
+from equipoise.read.writing import RUN, check_folder
 from equipoise.report.answer import AnswerContent, answer_report, require_models
 from equipoise.report.run import (
+    RUN_FILES,
     Provenance,
     Run,
     StoredQuestion,
     TruthModel,
-    prepare_folder,
     record,
 )
 from equipoise.study import Evaluation, Settings, Study, Thresholds, Tuning
@@ -68,10 +68,11 @@ from equipoise.study.analyses.catalogue import ANALYSES
 from equipoise.study.study import Progress, report_replicates
 from equipoise.types import Annotations, InputError, Names, Nouns, Report, plain
 
-OF_SCORING = (
-    "threshold", "tuning", "margin", "labels", "level", "items", "annotators", "inference",
-    "matters", "prevalence", "annotator_group", "item_group",
-)  # fmt: skip
+OF_SETTINGS = (
+    *("margin", "level", "items", "annotators", "inference", "matters"),
+    *("annotator_group", "item_group"),
+)
+OF_SCORING = ("threshold", "tuning", "labels", "prevalence", *OF_SETTINGS)
 OF_TRUTH = ("truth", "draws", "burn_in", "reliability", "prior")
 RECORDED = (
     *("positive", "at_least", "kind", "exchangeable", "layout", "prediction_layout"),
@@ -211,23 +212,14 @@ def _prevalence(named: Iterable[str]) -> float | dict[str, float] | None:
 
 def asked_settings(options: Options, tell: Progress) -> Settings:
     """How scores become intervals and verdicts."""
+    names = (*OF_SETTINGS, "on_missing", "ties", "seed", "most")
+    named: dict[str, Any] = {name: getattr(options, name) for name in names}
     return Settings(
-        level=options.level,
-        items=options.items,
-        annotators=options.annotators,
-        inference=options.inference,
-        margin=options.margin,
-        matters=options.matters,
+        **named,
         prevalence=_prevalence(options.prevalence or ()),
-        annotator_group=options.annotator_group,
-        item_group=options.item_group,
         circular="checked",
-        on_missing=options.on_missing,
-        ties=options.ties,
-        progress=tell,
         labels=options.labels or "soft",
-        seed=options.seed,
-        most=options.most,
+        progress=tell,
     )
 
 
@@ -250,7 +242,9 @@ def run_evaluation(options: Options, demo: Demonstration | None = None) -> None:
     check_reading(options)
     names = metric_names(options.metrics)
     if options.out is not None:
-        prepare_folder(options.out, overwrite=options.overwrite, where=f"--out {options.out}")
+        check_folder(
+            options.out, RUN_FILES, overwrite=options.overwrite, where=f"--out {options.out}"
+        )
     with progress("reading"):
         grouping = None if options.groups is None else asked_groups(options.groups, options)
         also = {

@@ -16,10 +16,9 @@ from equipoise.cli.options import (
     misused,
     words,
 )
-from equipoise.cli.results import deliver
+from equipoise.cli.results import check_report_folder, deliver
 from equipoise.cli.screen import output, progress, say
 from equipoise.cli.study import FilesRead, check_reading, read_study
-from equipoise.read.writing import check_folder
 from equipoise.study.planning import (
     NextItems,
     SizePlan,
@@ -81,8 +80,7 @@ def plan(options: Options) -> None:
     Example: equipoise plan run --ranking --difference 0.02 --out plan
     """
     folder = _checked_folder(options)
-    if folder is not None:
-        check_folder(folder, (MARK, "report.html"), overwrite=options.overwrite)
+    check_report_folder(replace(options, out=folder), MARK)
     with progress("reading"):
         study = read_study(options, metric_names(options.metrics), matched=False, out=folder)
     plans, failed = _every_task(study, options)

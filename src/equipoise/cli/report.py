@@ -12,10 +12,8 @@ from equipoise.clean.scan_findings import (
 )
 from equipoise.cli.command import verb
 from equipoise.cli.options import Options, misused
-from equipoise.cli.results import check_folder
 from equipoise.cli.screen import counted, print_json, say
-from equipoise.read.writing import check_folder as check_contents
-from equipoise.read.writing import write_folder, write_text
+from equipoise.read.writing import check_folder, check_ground, write_folder, write_text
 from equipoise.report.page import render
 from equipoise.report.page.files import paper_files
 from equipoise.report.run import Run
@@ -52,7 +50,8 @@ def report(options: Options) -> None:
         return
     if options.overwrite:
         raise misused("belongs to --export; a page is always written anew", "overwrite")
-    check_folder("--out", None if out is None else out.absolute().parent)
+    if out is not None:
+        check_ground(out.absolute().parent, f"--out {out.absolute().parent}")
     home = run if run.is_dir() else run.parent
     page = out or home / "report.html"
     if _is_scan(run):
@@ -103,7 +102,7 @@ def _export(run: Path, folder: Path, *, overwrite: bool) -> None:
             "a new folder",
             hint("name another folder, or allow overwriting ({})", Option("overwrite", True)),
         )
-    check_contents(folder, (), overwrite=overwrite)
+    check_folder(folder, (), overwrite=overwrite)
     report = _said(run)
     files = paper_files(report)
     held = json.dumps({"title": report.title, "files": sorted(files)}, indent=1)

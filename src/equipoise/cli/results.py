@@ -28,8 +28,7 @@ from equipoise.cli.screen import (
 )
 from equipoise.cli.study import FilesRead, file_facts
 from equipoise.datasets import CATALOGUE
-from equipoise.read.writing import check_folder as check
-from equipoise.read.writing import check_ground, writable
+from equipoise.read.writing import check_folder, writable
 from equipoise.report.page import write_report
 from equipoise.report.run import Run, hash_inputs
 from equipoise.report.terminal import evidence_lines, show, show_answer
@@ -79,16 +78,10 @@ def check_target(option: str, path: Path | None, endings: Names) -> None:
         raise InputError(where, got, "one that may be written to", "name another file")
 
 
-def check_folder(option: str, path: Path | None) -> None:
-    """Refuse a folder that could not be written to, before anything is read."""
-    if path is not None:
-        check_ground(path, f"{option} {path}")
-
-
 def check_report_folder(options: Options, mark: str) -> None:
     """Refuse a folder that cannot be written, or that holds other things than a report."""
     if options.out is not None:
-        check(options.out, (mark, "report.html"), overwrite=options.overwrite)
+        check_folder(options.out, (mark, "report.html"), overwrite=options.overwrite)
 
 
 # ---- what a report becomes -------------------------------------------------------------------

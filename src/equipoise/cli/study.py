@@ -389,7 +389,7 @@ def _question(
     """
     truth, metrics, matched = wanted
     models, notices = _as_answers(table, models, options, Option("metrics", metrics))
-    table = replace(table, notices=(*table.notices, *notices)) if notices else table
+    table = table.noting(*notices) if notices else table
     question, asked_for = table, options.positive is not None or options.at_least is not None
     if asked_for and (truth == "votes" or not _keeps_kind(table, options, truth)):
         question = ask(table, options)
@@ -481,7 +481,7 @@ def as_asked(
     if options.positive is None and options.at_least is None:
         return table, models
     models, notices = _as_answers(table, models, options, Option("metrics", ""))
-    return ask(replace(table, notices=(*table.notices, *notices)), options), models
+    return ask(table.noting(*notices), options), models
 
 
 def _unasked_standard(name: str) -> InputError:

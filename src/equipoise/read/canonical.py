@@ -7,8 +7,8 @@ What columns cannot hold stands in the metadata of a Parquet file, or in the sec
 of delimited text: kind, classes in order, names in another order than that of first appearance,
 types, notices, and which rows are whose. ::
 
-    # equipoise study 2: ...
-    # {"format": 2, "annotations": {"kind": "binary", ...}, "predictions": [...], "seal": ...}
+    # equipoise study 3: ...
+    # {"format": 3, "annotations": {"kind": "binary", ...}, "predictions": [...], "seal": ...}
     role,task,item,annotator,model,label,score
     annotation,,a,ana,,yes,
     prediction,,a,,cnn,,0.9
@@ -41,13 +41,25 @@ ENDINGS = (".csv", *parquet.ENDINGS)
 _MARK = b"# equipoise study"
 _KEY = b"equipoise.study"
 _MARKS = (_KEY, b"equipoise.sealed")  # damage cannot hide both
-_FORMAT = 2
+_FORMAT = 3
 _TITLE = (
     f"# equipoise study {_FORMAT}: annotations and predictions as read; "
     "every verb takes this file"
 )
-_NAMES = {"item": "items", "annotator": "annotators", "task": "tasks", "arm": "arms"}
-_NUMBERS = [name for name in COLUMNS if name not in (*_NAMES, "label", "group")]
+_NAMES = {
+    "items": "item",
+    "annotators": "annotator",
+    "tasks": "task",
+    "arms": "arm",
+    "classes": "label",
+    "groups": "group",
+}  # names, and the column of their codes
+_LONG = ("items", "annotators", "tasks")  # left out where they come in that order
+    "items",
+    "annotators",
+    "tasks",
+)  # not written twice where first appearance is their order
+_NUMBERS = [name for name in COLUMNS if name not in _NAMES.values()]
 _FIRST = ("role", "task", "item", "annotator", "model", "label", "score")
 
 
@@ -269,10 +281,7 @@ def _with_number_types(table: Any, types: Mapping[str, str]) -> Any:
     import pyarrow as pa
 
     for name, kind in types.items():
-        if (
-            name in ("item", "annotator", "task", "label", "group")
-            or name not in table.column_names
-        ):
+        if name in _NAMES.values() or name not in table.column_names:
             continue
         wanted = pa.from_numpy_dtype(np.dtype(kind).newbyteorder("="))
         place = table.column_names.index(name)
@@ -302,61 +311,42 @@ def _annotation_columns(table: Annotations) -> tuple[dict[str, Any], dict[str, A
     """Annotations as arrow columns in the tidy layout, and the facts that they cannot hold."""
     present = {name: getattr(table, name) for name in COLUMNS}
     present = {name: column for name, column in present.items() if column is not None}
-    facts: dict[str, Any] = {
-        "format": 1,
-        **{name: getattr(table, name) for name in ("kind", "classes", "tasks")},
-        "notices": [to_json(notice) for notice in table.notices],
-        "types": {name: column.dtype.str for name, column in present.items()},
-    }
-    columns: dict[str, Any] = {}
-    for column, names in _NAMES.items():
+    facts: dict[str, Any] = {name: getattr(table, name) for name in ("kind", *_NAMES)}
+    facts["notices"] = [to_json(notice) for notice in table.notices]
+    facts["types"] = {name: column.dtype.str for name, column in present.items()}
+    facts["group"] = None if table.group is None else table.group.tolist()
+    columns = {name: _native(present[name]) for name in _NUMBERS if name in present}
+    for names, column in _NAMES.items():
         if column in present:
-            vocabulary = getattr(table, names)
-            columns[column] = _texts(present[column], vocabulary)
-            facts.setdefault(
-                names, None if _plain(present[column], len(vocabulary)) else vocabulary
-            )
-    if "label" in present:
-        columns["label"] = _texts(present["label"], table.classes)
-    if table.groups is not None:
-        facts["groups"] = table.groups
-    if table.group is not None and table.groups is not None:
-        columns["group"] = _texts(table.group[table.item], table.groups)
-        whole = len(np.unique(table.item)) == len(table.items)
-        facts["group"] = None if whole else table.group.tolist()
-    columns |= {name: _native(present[name]) for name in _NUMBERS if name in present}
+            rows = present[column][table.item] if column == "group" else present[column]
+            columns[column] = _texts(rows, facts[names])
+            if names in _LONG and _plain(rows, len(facts[names])):
+                facts[names] = None
     return columns, facts
 
 
 def _annotation_fields(arrow: Any, facts: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of `Annotations` from what `_annotation_columns` made."""
-    columns: dict[str, Any] = {
-        "kind": facts["kind"],
-        **{name: tuple(facts[name]) for name in ("classes", "tasks")},
-        "notices": tuple(map(from_json, facts["notices"])),
-    }
-    for column, names in _NAMES.items():
+    fields: dict[str, Any] = {"kind": facts["kind"]}
+    fields["notices"] = tuple(map(from_json, facts["notices"]))
+    for names, column in _NAMES.items():
+        vocabulary = facts[names]
         if column in facts["types"]:
-            vocabulary = facts[names] or arrow[column].unique().to_pylist()
-            columns |= {names: tuple(vocabulary), column: _codes(arrow[column], vocabulary)}
-    if "label" in facts["types"]:
-        columns["label"] = _codes(arrow["label"], facts["classes"])
-    columns |= {name: np.asarray(arrow[name]) for name in _NUMBERS if name in facts["types"]}
-    columns |= _groups(arrow, facts, columns)
+            vocabulary = vocabulary or arrow[column].unique().to_pylist()
+            fields[column] = _codes(arrow[column], vocabulary)
+        fields[names] = None if vocabulary is None else tuple(vocabulary)
+    fields |= {name: np.asarray(arrow[name]) for name in _NUMBERS if name in facts["types"]}
+    if "group" in fields:  # one of every item, also of those that nobody rated
+        fields["group"] = np.array(facts["group"])
     for name, kind in facts["types"].items():
-        columns[name] = columns[name].astype(np.dtype(kind))
-    return columns
+        fields[name] = fields[name].astype(np.dtype(kind))
+    return fields
 
 
-def _groups(arrow: Any, facts: Mapping[str, Any], columns: Mapping[str, Any]) -> dict[str, Any]:
-    if facts.get("groups") is None:
-        return {}
-    if "group" not in facts["types"]:
-        return {"groups": tuple(facts["groups"])}
-    group = np.array(facts["group"] or np.zeros(len(columns["items"])), dtype=np.int64)
-    if facts["group"] is None:
-        group[columns["item"]] = _codes(arrow["group"], facts["groups"])
-    return {"groups": tuple(facts["groups"]), "group": group}
+def _plain(codes: Ints, size: int) -> bool:
+    """Whether the names are numbered by first appearance, each of them used."""
+    used, first = np.unique(codes, return_index=True)
+    return len(used) == size and bool((np.diff(first) > 0).all())
 
 
 def _texts(codes: Ints, names: Sequence[str]) -> Any:
@@ -379,12 +369,6 @@ def _native(column: Any) -> Any:
     import pyarrow as pa
 
     return pa.array(column.astype(column.dtype.newbyteorder("=")))
-
-
-def _plain(codes: Ints, size: int) -> bool:
-    """Whether the names are numbered by first appearance, each of them used."""
-    used, first = np.unique(codes, return_index=True)
-    return len(used) == size and bool((np.diff(first) > 0).all())
 
 
 def _votes_hash(table: Annotations) -> str:

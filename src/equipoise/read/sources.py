@@ -11,7 +11,7 @@ every verb takes without options.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -305,7 +305,7 @@ def read_both_sides(
         raise InputError(names, f"{there} alone", expected, "name the other file, too")
     table = checked.annotations.by_name()
     guesses = roles_guessed(checked.files, "read_annotations takes a file as such.")
-    return checked.predictions, replace(table, notices=(*table.notices, *guesses))
+    return checked.predictions, table.noting(*guesses)
 
 
 def _models(

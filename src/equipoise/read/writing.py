@@ -219,26 +219,29 @@ PLACES = ("tables", "figures")
 RUN = "run.json"  # the mark of an evaluation
 
 
-def check_folder(folder: Path, names: Names, *, overwrite: bool = False) -> None:
+def check_folder(
+    folder: Path, names: Names, *, overwrite: bool = False, where: str = ""
+) -> None:
     """Refuse a folder that cannot be written to, or where something would be lost.
 
     Parameters
     ----------
     names
-        Files that must not be there already, unless overwriting is allowed.
+        Files that must not be there already, unless overwriting is allowed; where none of
+        them is the mark of an evaluation, a folder that holds one is refused.
+    where
+        What messages say that the folder is.
     """
-    if (folder / RUN).exists():
-        raise InputError(
-            f"{folder}", f"holds an evaluation ({RUN})", "a folder of its own",
-            f"name another folder, for example {folder.name}-other",
-        )  # fmt: skip
-    there = [name for name in names if (folder / name).exists()]
+    there = ", ".join(name for name in names if (folder / name).exists())
+    if RUN not in names and (folder / RUN).exists():
+        got, do = f"holds an evaluation ({RUN})", f"for example {folder.name}-other"
+        expected = "a folder of its own"
+        raise InputError(f"{folder}", got, expected, f"name another folder, {do}")
     if there and not overwrite:
-        raise InputError(
-            f"{folder}", f"already holds {', '.join(there)}", "a new folder",
-            "name another folder, or allow overwriting (--overwrite)",
-        )  # fmt: skip
-    check_ground(folder)
+        got = f"already holds {f'a run ({there})' if RUN in names else there}"
+        do = "name another folder, or allow overwriting (--overwrite)"
+        raise InputError(f"{folder}", got, "a new folder", do)
+    check_ground(folder, where)
 
 
 def check_ground(folder: Path, where: str = "") -> None:

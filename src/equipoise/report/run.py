@@ -29,7 +29,7 @@ from equipoise.metrics import hard_labels_rule
 from equipoise.read import codec
 from equipoise.read.codec import check_sealed, sealed
 from equipoise.read.files import content, file_sha256, read_array, read_json
-from equipoise.read.writing import check_ground, write_folder
+from equipoise.read.writing import check_folder, write_folder
 from equipoise.report.page import render
 from equipoise.report.text import as_csv
 from equipoise.study import LABELS, Evaluation
@@ -50,6 +50,7 @@ SCHEMA = 5
 HEADER = "run.json"
 REPLICATES = "replicates.npy"
 PAGE = "report.html"
+RUN_FILES = (HEADER, PAGE)
 PACKAGES = ("numpy", "numba", "scipy", "pyarrow")
 
 
@@ -296,7 +297,7 @@ class Run:
         beside
             Further texts by their names, which come and go with the run.
         """
-        target = prepare_folder(folder, overwrite=overwrite)
+        check_folder(folder, RUN_FILES, overwrite=overwrite)
         array = io.BytesIO()
         np.save(array, self.replicates)
         header = dict(self.header)
@@ -312,8 +313,8 @@ class Run:
             **{f"{table.name}.csv": as_csv(table.rows) for table in downloads(self.report)},
             HEADER: codec.json_lines(sealed(header)) + "\n",
         }
-        write_folder(target, files, mark=HEADER)
-        return target
+        write_folder(folder, files, mark=HEADER)
+        return folder
 
     @classmethod
     def load(cls, folder: Path) -> "Run":
@@ -332,21 +333,6 @@ class Run:
         record = decode(header)  # which names a field that is not as it should be
         check_sealed(header, None, f"{target / HEADER}", "run evaluate again")
         return cls(record, read_array(content(path)))
-
-
-def prepare_folder(folder: Path, *, overwrite: bool = False, where: str = "") -> Path:
-    """Check that a run can be written to a folder and that nothing is lost; make nothing."""
-    target = Path(folder)
-    there = list(filter(Path.exists, (target / HEADER, target / PAGE)))
-    if there and not overwrite:
-        raise InputError(
-            f"{target}",
-            f"already holds a run ({', '.join(path.name for path in there)})",
-            "a new folder",
-            "name another folder, or allow overwriting (--overwrite)",
-        )
-    check_ground(target, where)
-    return target
 
 
 def downloads(report: Report) -> list[Table]:

@@ -123,8 +123,7 @@ def _with_frame(
 
     options = ScoreFormat(classes=truth.classes or None, tasks=truth.tasks)
     read = table_predictions(from_frame(frame), options)
-    annotations = replace(truth, notices=(*truth.notices, *read.notices))
-    return [*models, *read.predictions], annotations
+    return [*models, *read.predictions], truth.noting(*read.notices)
 
 
 def _holds_votes(thing: Any) -> bool:

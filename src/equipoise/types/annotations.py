@@ -24,7 +24,7 @@ from equipoise.types.arrays import (
     require_unique,
     unknown_name,
 )
-from equipoise.types.notices import Notices, as_notice, notice
+from equipoise.types.notices import Notice, Notices, as_notice, notice
 from equipoise.types.words import AT_LEAST, ONE_CLASS, Option, hint
 
 Kind = Literal["binary", "nominal", "ordinal", "interval", "ranking"]
@@ -298,7 +298,7 @@ class Annotations:
             return yes_no
         text = "Votes for {others:listed} count as not {positive}."
         note = notice("other_classes", text, others=others, positive=positive)
-        return replace(yes_no, notices=(*yes_no.notices, note))
+        return yes_no.noting(note)
 
     def at_least(self, threshold: str | float) -> "Annotations":
         """Turn grades or ratings into a yes/no question: is it at least `threshold`?
@@ -457,7 +457,7 @@ class Annotations:
         left = int((~keep).sum())
         part = self.rows(keep)
         note = notice("first_votes", text, votes=number, order=order, left=left)
-        return replace(part, notices=(*part.notices, note))
+        return part.noting(note)
 
     def rows(self, keep: Bools | Ints) -> "Annotations":
         """Only some rows, marked or by position, with all names as they were."""
@@ -467,6 +467,10 @@ class Annotations:
             if name != "group" and getattr(self, name) is not None
         }
         return replace(self, **columns)
+
+    def noting(self, *notices: Notice) -> "Annotations":
+        """The same with more notices."""
+        return replace(self, notices=(*self.notices, *notices))
 
     def with_used_tasks(self) -> "Annotations":
         """The same without tasks about which nothing is said."""
