@@ -53,7 +53,7 @@ def test_quartiles_with_ties_and_gaps():
     [
         ("item,sex\na,f\na,m\n", "'a' more than once, expected each name once"),
         ("itm,sex\na,f\n", "did you mean 'item'"),
-        ("item,sex\n,f\n", "row 2: no item, expected the item's id"),
+        ("item,sex\n,f\n", "row 2: a blank item, expected the item of every row"),
         ("item\na\n", "an attribute beside the item"),
         ("item,sex\n", "a header but no rows"),
         ("item,sex\na,\nb,\n", "an attribute beside the item"),

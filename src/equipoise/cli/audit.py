@@ -23,9 +23,7 @@ from equipoise.cli.probabilities import (
 from equipoise.cli.results import check_report_folder, input_facts, present
 from equipoise.cli.screen import progress
 from equipoise.cli.study import check_reading
-from equipoise.read.delimited import read_delimited
-from equipoise.read.files import content
-from equipoise.read.parquet import read_arrow
+from equipoise.read.sources import Source
 from equipoise.study.analyses.audits import TERMS, Pool, audited_pools
 from equipoise.study.analyses.audits import audit as count_missed
 from equipoise.study.blocks import majority
@@ -42,7 +40,6 @@ from equipoise.types import (
 )
 
 MARK = "audit.json"
-TEXT = (".csv", ".tsv")
 SINGLE = ("audited", "positives", "unaudited")
 OF_FILES = ("kind", "classes", "positive", "at_least", "columns", "layout", "repeats")
 FILE = (
@@ -192,18 +189,9 @@ def _audit_columns(path: Path, options: Options) -> dict[str, str]:
     """Columns of the audited items; the pool is the group of an item."""
     columns = column_map(options.columns, "columns")
     theirs = columns.pop("pool", None)
-    if theirs is None and "pool" in _header(path):
+    if theirs is None and path.is_file() and "pool" in Source(path).columns:
         theirs = "pool"
     return columns if theirs is None else {**columns, "group": theirs}
-
-
-def _header(path: Path) -> list[str]:
-    """Names of the columns of a table; none for other files."""
-    if not path.is_file():
-        return []
-    if path.suffix.lower() in TEXT:
-        return list(read_delimited(content(path)).columns)
-    return list(read_arrow(content(path)).column_names) if path.suffix == ".parquet" else []
 
 
 def _report(read: _ReadAudit, options: Options) -> Report:

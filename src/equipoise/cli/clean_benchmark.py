@@ -31,8 +31,7 @@ from equipoise.cli.options import (
 from equipoise.cli.probabilities import read_question, votes_on
 from equipoise.cli.results import in_options, tell_notices, typed_command
 from equipoise.cli.screen import note, output, print_json, progress, say, stages
-from equipoise.read.delimited import read_delimited
-from equipoise.read.files import content
+from equipoise.read.sources import Source
 from equipoise.read.writing import check_folder
 from equipoise.report.run import RUN_FILES
 from equipoise.report.terminal import show, show_answer
@@ -282,9 +281,7 @@ def _votes(path: Path, task: str) -> Annotations:
 
 def _pair_column(path: Path) -> dict[str, str]:
     """Where the votes of `equipoise clean rounds` name their pairs."""
-    if path.suffix.lower() not in (".csv", ".tsv"):
-        return {}
-    names = set(read_delimited(content(path)).columns)
+    names = Source(path).columns
     return {"item": "pair"} if "pair" in names and "item" not in names else {}
 
 

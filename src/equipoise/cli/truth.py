@@ -14,10 +14,10 @@ import typer
 from equipoise.cli.options import Options, flag, misused, words
 from equipoise.cli.screen import progress
 from equipoise.metrics import Metric, conditioned
-from equipoise.read.delimited import read_delimited
 from equipoise.read.files import content
 from equipoise.read.plausibilities import read_plausibilities
-from equipoise.read.tables import numbers, words_of
+from equipoise.read.sources import table_of
+from equipoise.read.tables import code_ids, numbers
 from equipoise.truth import MODELS, Chain
 from equipoise.truth.choosing import model, recommended
 from equipoise.types import (
@@ -34,6 +34,7 @@ from equipoise.types import (
     listed,
     nearest,
     number,
+    require_unique,
 )
 from equipoise.types.annotations import Kind
 
@@ -299,30 +300,16 @@ def _unused(why: str) -> str:
 
 def read_groups(path: Path) -> ClassGroups:
     """Read a table with columns class and group, and perhaps value."""
-    table = read_delimited(content(path))
-    columns = []
-    for name in ("class", "group"):
-        codes, spelt = words_of(table, table.required(name, {}))
-        columns.append([spelt[code] if code >= 0 else "" for code in codes])
-        if "" in columns[-1]:
-            row = columns[-1].index("")
-            raise InputError(
-                f"{table.where(row)}, column {name!r}", "nothing", "a name", "fill it in"
-            )
-    twice = [name for name in dict.fromkeys(columns[0]) if columns[0].count(name) > 1]
-    if twice:
-        raise InputError(
-            f"{table.name}, column 'class'", f"{listed(twice)} more than once",
-            "each class in one row", "keep one of them",
-        )  # fmt: skip
-    mapping = dict(zip(*columns, strict=True))
-    order = tuple(dict.fromkeys(columns[1]))
-    grouping = Grouping.of(mapping, groups=order, name=path.stem)
+    table = table_of(content(path))
+    classes = code_ids(table, table.required("class", {}), of="row").by_row
+    group = code_ids(table, table.required("group", {}), of="class")
+    require_unique(classes, where=f"{table.name}, column 'class'", do="keep one row of each")
+    groups = group.by_row
+    mapping = dict(zip(classes, groups, strict=True))
+    grouping = Grouping.of(mapping, groups=group.names, name=path.stem)
     if "value" not in table.columns:
         return ClassGroups(grouping, {})
-    return ClassGroups(
-        grouping, _values(path.name, columns[1], numbers(table, "value").tolist())
-    )
+    return ClassGroups(grouping, _values(path.name, groups, numbers(table, "value").tolist()))
 
 
 def _values(name: str, groups: Sequence[str], values: Sequence[float]) -> dict[str, float]:

@@ -13,21 +13,21 @@ names, whatever they look like and however many there are.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import compress, pairwise
 from typing import Any
 
 import numpy as np
 
-from equipoise.read import delimited, parquet
-from equipoise.read.files import AnyPath, content, unknown_ending
+from equipoise.read.files import AnyPath, content
 from equipoise.read.headers import ids_column
+from equipoise.read.sources import table_of
 from equipoise.read.tables import (
     Table,
+    code_ids,
+    code_names,
     from_frame,
     is_missing,
     numbers,
-    whole_numbers,
-    words_of,
 )
 from equipoise.types import (
     Annotations,
@@ -49,7 +49,6 @@ from equipoise.types import (
 
 FEW_NUMBERS = 6  # different numbers up to which they are categories
 MOST_LEVELS = 50
-ENDINGS = (*delimited.ENDINGS, *parquet.ENDINGS)
 OF = ("item", "annotator")
 
 
@@ -177,12 +176,8 @@ def read_attributes(path: AnyPath, of: str = "item", group: str | None = None) -
     InputError
         If the file or a row of it cannot be used; the message names the row.
     """
-    file = content(path)
-    if file.suffix in delimited.ENDINGS:
-        return _from_table(delimited.read_delimited(file), of, group)
-    if file.suffix in parquet.ENDINGS:
-        return _from_table(parquet.parquet_table(file, parquet.read_arrow(file)), of, group)
-    raise unknown_ending(file, ENDINGS)
+    return _from_table(table_of(content(path)), of, group)
+    return _from_table(table_of(content(path)), of, group)
 
 
 def groups_of(names: Sequence[str], table: Attributes, column: str) -> tuple[Names, Ints]:
@@ -248,7 +243,9 @@ def _require_nested(votes: Annotations, code: Ints, groups: Sequence[str], where
 
 def _from_table(table: Table, of: str = "item", group: str | None = None) -> Attributes:
     name = ids_column(table, choice("attributes, of", of, OF))
-    items = _items(table, name, of)
+    ids = code_ids(table, name, ours=of, of="row")
+    items = ids.by_row
+    require_unique(items, where=f"{table.name}, {of}s", do=f"keep one row per {of}")
     columns, levels, codes = [], [], []
     notices = [as_notice(said) for said in table.notices]
     for column in table.columns:
@@ -274,26 +271,12 @@ def _from_table(table: Table, of: str = "item", group: str | None = None) -> Att
     )
 
 
-def _items(table: Table, column: str, of: str) -> Names:
-    codes, words = words_of(table, column)
-    spelt = whole_numbers(words)
-    names = [spelt[code] if code >= 0 else "" for code in codes]
-    blank = [row for row, one in enumerate(names) if not one]
-    if blank:
-        raise InputError(table.where(blank[0]), f"no {of}", f"the {of}'s id", "fill it in")
-    require_unique(names, where=f"{table.name}, {of}s", do=f"keep one row per {of}")
-    return tuple(names)
-
-
 def _column(
     table: Table, column: str, *, whole: bool
 ) -> tuple[Names, Ints | None, list[Notice]]:
     """Levels and codes of one column; no codes when it is left out, as `whole` ones are not."""
-    codes, words = words_of(table, column)
-    spelt = whole_numbers(words)
-    gone = np.append(is_missing(spelt), True)
-    used = [k for k in np.unique(codes[codes >= 0]) if not gone[k]]
-    names = list(dict.fromkeys(spelt[k] for k in used))
+    coded = code_names(table, column)
+    names = list(compress(coded.names, ~is_missing(coded.names)))
     if _numeric(names) and len(names) > FEW_NUMBERS and not whole:
         return _quartiles(table, column)
     if not names or (len(names) > MOST_LEVELS and not whole):
@@ -302,9 +285,9 @@ def _column(
         values: dict[str, str | int] = {"column": repr(column), "values": len(names)}
         return (), None, [Notice("attribute_left_out", text, about, values)]
     order = sorted(names, key=float) if _numeric(names) else sorted(names)
-    place = {one: number for number, one in enumerate(order)}
-    lookup = np.array([-1 if gone[k] else place.get(one, -1) for k, one in enumerate(spelt)])
-    return tuple(order), np.append(lookup, -1)[codes].astype(np.int64), []
+    place = {name: number for number, name in enumerate(order)}
+    lookup = np.array([*(place.get(name, -1) for name in coded.names), -1])
+    return tuple(order), lookup[coded.codes], []
 
 
 def _numeric(names: Sequence[str]) -> bool:

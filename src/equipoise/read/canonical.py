@@ -55,10 +55,6 @@ _NAMES = {
     "groups": "group",
 }  # names, and the column of their codes
 _LONG = ("items", "annotators", "tasks")  # left out where they come in that order
-    "items",
-    "annotators",
-    "tasks",
-)  # not written twice where first appearance is their order
 _NUMBERS = [name for name in COLUMNS if name not in _NAMES.values()]
 _FIRST = ("role", "task", "item", "annotator", "model", "label", "score")
 

@@ -32,7 +32,7 @@ from equipoise.read.files import (
 )
 from equipoise.read.headers import side_of
 from equipoise.read.options import ScoreFormat, VoteFormat
-from equipoise.read.tables import numbers_or_none
+from equipoise.read.tables import Table, numbers_or_none
 from equipoise.types import Annotations, InputError, Names, Notice, Notices, Predictions, listed
 
 if TYPE_CHECKING:
@@ -86,11 +86,7 @@ class Source:
             return read_json(file)
         if self.form == ARRAY:
             return read_array(file)
-        if file.suffix in delimited.ENDINGS:
-            return delimited.read_delimited(file)
-        if file.suffix in parquet.ENDINGS:
-            return parquet.parquet_table(file, parquet.read_arrow(file))
-        raise unknown_ending(file, (*TABULAR, *JSON, *NUMPY))
+        return table_of(file, (*TABULAR, *JSON, *NUMPY))
 
     @property
     def name(self) -> str:
@@ -109,6 +105,15 @@ class Source:
             return len(np.atleast_1d(self.held) if self.form == ARRAY else self.held)
         annotations, predictions = self.held
         return len(annotations) + sum(len(prediction.items) for prediction in predictions)
+
+
+def table_of(file: Content, endings: Names = TABULAR) -> Table:
+    """The table in the content of a file, delimited text or Parquet."""
+    if file.suffix in delimited.ENDINGS:
+        return delimited.read_delimited(file)
+    if file.suffix in parquet.ENDINGS:
+        return parquet.parquet_table(file, parquet.read_arrow(file))
+    raise unknown_ending(file, endings)
 
 
 def sources_of(

@@ -289,6 +289,12 @@ class CodedNames:
     codes: Ints
     names: Names
 
+    @property
+    def by_row(self) -> Names:
+        """The name in every row, empty where there is none."""
+        names = (*self.names, "")
+        return tuple(names[code] for code in self.codes.tolist())
+
 
 def code_names(table: Table, column: str) -> CodedNames:
     """Code a column of names by first appearance.
