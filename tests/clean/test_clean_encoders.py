@@ -10,9 +10,16 @@ import numpy as np
 import pytest
 
 from equipoise.clean import detector as detector_module
-from equipoise.clean.encoders import GivenEmbeddings, GreyPixels, choose_encoder, embed
+from equipoise.clean.encoders import (
+    EfficientNetLite,
+    GivenEmbeddings,
+    GreyPixels,
+    OnnxFile,
+    TimmModel,
+    choose_encoder,
+    embed,
+)
 from equipoise.clean.images import ArrayImages
-from equipoise.clean.networks import EfficientNetLite, OnnxFile, TimmModel
 from equipoise.read import codec
 from equipoise.read.files import content
 from equipoise.types import InputError

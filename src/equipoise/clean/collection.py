@@ -352,6 +352,11 @@ class Collection:
     def __len__(self) -> int:
         return len(self.items)
 
+    @property
+    def labelled(self) -> Ints:
+        """Places of the items that have a label."""
+        return np.flatnonzero(() if self.labels is None else self.labels != MISSING)
+
     def subset(self, places: Ints) -> "Collection":
         """Some items, in this order; pairs stay behind."""
         rows = np.asarray(places, dtype=np.int64)
@@ -489,8 +494,7 @@ class JudgedCollection:
         if task == "near_duplicates":
             return np.array([visible.issuperset(split_pair(name)) for name in names])
         if task == "label_errors" and data.labels is not None:
-            labels = data.labels.tolist()
-            visible = {n for n, code in zip(data.items, labels, strict=True) if code != MISSING}
+            visible = {data.items[place] for place in data.labelled}
         return np.array([name in visible for name in names])
 
 

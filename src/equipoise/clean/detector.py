@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from equipoise.clean.collection import MISSING, TASKS, Collection, Task, split_pair
+from equipoise.clean.collection import TASKS, Collection, Task, split_pair
 from equipoise.read.user_code import (
     call_user_code,
     load_user_object,
@@ -37,7 +37,14 @@ from equipoise.types import (
 )
 
 Need = Literal["embeddings", "images", "labels", "known"]
-Progress = Callable[[int, int], None]
+Progress = Callable[[int, int], None]  # is told what is done, and how much there is
+
+
+def silent(done: int, total: int) -> None:
+    """Tell nobody how far something is."""
+    del done, total
+
+
 Hyper = Mapping[str, Any]  # hyper-parameters by name
 LEAST = {"folds": 2, "size": 2, "window": 3}  # of whole numbers; of others 1
 WORDS = {
@@ -96,7 +103,7 @@ class Detector(ABC):
 
     @abstractmethod
     def score(
-        self, data: Collection, *, seed: int = 0, progress: Progress | None = None
+        self, data: Collection, *, seed: int = 0, progress: Progress = silent
     ) -> Predictions:
         """How suspicious every item is, or every pair of items; higher is more suspicious."""
 
@@ -129,7 +136,7 @@ class Detector(ABC):
 
 
 def scores_of(
-    detector: Detector, data: Collection, seed: int = 0, progress: Progress | None = None
+    detector: Detector, data: Collection, seed: int = 0, progress: Progress = silent
 ) -> Predictions:
     """Scores of a detector, of the package or of the user's own, which is then checked."""
     file = user_file(detector)
@@ -201,17 +208,14 @@ class CatalogueDetector(Detector):
         return replace(self, hyper={**self.hyper, **changes})
 
     def score(
-        self, data: Collection, *, seed: int = 0, progress: Progress | None = None
+        self, data: Collection, *, seed: int = 0, progress: Progress = silent
     ) -> Predictions:
         """How suspicious every item is, or every pair of items."""
         self.check(data)
         if self.task == "near_duplicates":
             pairs, scores = self.compute(self, data, seed, progress)
             return self.of_items(pairs.names(data.items), scores)
-        rows = np.arange(len(data))
-        if self.task == "label_errors":
-            assert data.labels is not None
-            rows = np.flatnonzero(data.labels != MISSING)
+        rows = data.labelled if self.task == "label_errors" else np.arange(len(data))
         if not len(rows) and len(data):
             do = "give a file of labels"
             raise InputError("labels", "none", "a label for some items", do)
@@ -240,10 +244,10 @@ def of_labels(suspicion: Callable[..., Floats]) -> Callable[..., Floats]:
 
     @wraps(suspicion)
     def compute(
-        row: CatalogueDetector, data: Collection, seed: int, progress: Progress | None
+        row: CatalogueDetector, data: Collection, seed: int, progress: Progress
     ) -> Floats:
         assert data.embeddings is not None and data.labels is not None
-        places = np.flatnonzero(data.labels != MISSING)
+        places = data.labelled
         values = np.full(len(data), np.nan)
         seen, labels = data.embeddings[places], data.labels[places]
         values[places] = suspicion(row, seen, labels, seed, progress)
@@ -269,12 +273,6 @@ def require_packages(where: str, names: Sequence[str], install: str = "") -> Non
             "it to be there",
             "pip install " + (install or f'"equipoise[{extra}]"'),
         )
-
-
-def tell(progress: Progress | None, done: int, total: int) -> None:
-    """Say how far something is, where somebody listens."""
-    if progress is not None:
-        progress(done, total)
 
 
 def name_order(items: Sequence[str]) -> Ints:

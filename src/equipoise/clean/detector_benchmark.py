@@ -22,11 +22,11 @@ import site
 import sys
 import sysconfig
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, fields, is_dataclass, replace
-from enum import Enum
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from itertools import chain, islice
+from json import dumps
 from pathlib import Path
 
 import numpy as np
@@ -39,9 +39,10 @@ from equipoise.clean.collection import (
     components,
     split_pair,
 )
-from equipoise.clean.detector import Detector, LeftOut, scores_of
+from equipoise.clean.detector import Detector, LeftOut, scores_of, silent
 from equipoise.clean.detectors import DETECTORS
 from equipoise.metrics import parsed
+from equipoise.read import codec
 from equipoise.read.files import file_sha256
 from equipoise.read.user_code import user_file
 from equipoise.scale.cells import Arrays, Cell, Outcome, Progress, digest, run_cells
@@ -54,6 +55,7 @@ from equipoise.types import (
     Notice,
     Notices,
     Predictions,
+    choice,
     positions,
     require_drawn,
     require_unique,
@@ -207,10 +209,7 @@ class Benchmark:
         require_drawn("benchmark, seeds", self.seeds, least=1, do="3 are usual")
         require_unique([detector.name for detector in self.detectors], where="detectors")
         for task in self.tasks:
-            if task not in TASKS:
-                raise InputError(
-                    "benchmark, tasks", f"{task!r}", f"some of {', '.join(TASKS)}", "correct it"
-                )
+            choice("benchmark, tasks", task, TASKS)
             if task not in self.data.truths:
                 raise InputError(
                     f"study {self.data.name}, task {task}",
@@ -219,7 +218,7 @@ class Benchmark:
                     "choose a task that it has votes for",
                 )
 
-    def run(self, progress: Progress | None = None) -> BenchmarkResult:
+    def run(self, progress: Progress = silent) -> BenchmarkResult:
         """Compare the detectors on every task.
 
         Parameters
@@ -407,51 +406,28 @@ def detector_facts(detector: Detector) -> dict[str, object]:
     return {
         "detector": detector.name,
         "task": detector.task,
-        "settings": {
-            name: lasting(value, f"{where}, {name}")
-            for name, value in detector.settings.items()
-        },
+        "settings": lasting(detector.settings, where),
         "code": _code_digest(detector, where),
         "versions": versions(("equipoise", "numpy", "scipy", *detector.packages)),
     }
 
 
-# ---- settings ------------------------------------------------------------------------------
-
-
-def lasting(value: object, where: str) -> object:
-    """A value by its kind and content, the same in every process.
+def lasting(settings: Mapping[str, object], where: str) -> object:
+    """Settings by their content, the same in every process, as JSON holds them.
 
     Examples
     --------
-    >>> lasting((1, 0.5), "a setting")
-    ['tuple', ['int', '1'], ['float', '0.5']]
+    >>> lasting({"weights": np.ones(2), "k": 5}, "a detector")
+    {'weights': [1.0, 1.0], 'k': 5}
     """
-    kind = type(value).__qualname__
-    if value is None or isinstance(value, bool | int | float | complex | str | bytes):
-        return [kind, str(value) if isinstance(value, Enum) else repr(value)]
-    if isinstance(value, np.ndarray | np.generic):
-        return [kind, _array_digest(np.asarray(value), where)]
-    if isinstance(value, Path | Enum):
-        return [kind, str(value)]
-    if is_dataclass(value) and not isinstance(value, type):
-        value = [(part.name, getattr(value, part.name)) for part in fields(value)]
-    if isinstance(value, Mapping | set | frozenset):
-        members = value.items() if isinstance(value, Mapping) else value
-        return [kind, *sorted((lasting(member, where) for member in members), key=repr)]
-    if isinstance(value, Sequence):
-        return [kind, *(lasting(member, where) for member in value)]
-    raise InputError(
-        where, f"a {kind}", "numbers, words, arrays, or lists of them", "choose it by its name"
-    )
-
-
-def _array_digest(
-    values: "np.ndarray[tuple[int, ...], np.dtype[np.generic]]", where: str
-) -> str:
-    if values.dtype.hasobject:
-        raise InputError(where, "an array of objects", "numbers or words", "give it a dtype")
-    return digest([values])
+    try:
+        content = codec.encode(settings)
+        dumps(content, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        do = "choose it by its name"
+        expected = "numbers, words, arrays, or lists of them"
+        raise InputError(where, f"a setting of another kind ({error})", expected, do) from error
+    return content
 
 
 # ---- code ----------------------------------------------------------------------------------

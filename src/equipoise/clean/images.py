@@ -38,7 +38,7 @@ from equipoise.clean.collection import (
     ImageSource,
     Pixels,
 )
-from equipoise.clean.detector import Progress, require_packages, tell
+from equipoise.clean.detector import Progress, require_packages, silent
 from equipoise.read.files import AnyPath, file_sha256
 from equipoise.types import InputError, Names, notice, short_repr
 
@@ -197,7 +197,7 @@ def thumbnail(source: ImageSource, place: int, size: int) -> bytes:
     return out.getvalue()
 
 
-def look_through(folder: AnyPath, *, progress: Progress | None = None) -> Collection:
+def look_through(folder: AnyPath, *, progress: Progress = silent) -> Collection:
     """Find the images of a folder, in the order of their names, and try to read every one."""
     require_packages("images", ("PIL",))
     root = Path(folder).resolve()
@@ -220,7 +220,7 @@ def look_through(folder: AnyPath, *, progress: Progress | None = None) -> Collec
         else:
             paths.append(name)
             several += frames
-        tell(progress, number + 1, len(candidates))
+        progress(number + 1, len(candidates))
     counts = (
         ("files_rejected", "cannot be used, see the list.", len(rejected)),
         ("first_frame", "have several frames or pages; the first one counts.", several),

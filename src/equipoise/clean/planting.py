@@ -10,7 +10,7 @@ Three kinds, each by a plan, all by one seed:
   duplicates of each other: all their pairs are truths. Negatives are chosen and judged: for
   every item of a group its nearest items outside the group (hard), and pairs drawn at random. A
   pair that is the same to the encoder and was not planted is left out, because nobody knows;
-- `Flips`: wrong labels. Symmetric: any other class; asymmetric: the next one; feature: the
+- `Flips`: wrong labels. Symmetric: any other class; feature: the
   class of the nearest item of another class, where the probability to be flipped falls with
   the distance d to it as exp(-d / median d).
 
@@ -18,31 +18,42 @@ Insertions have no label, copies that of their item, then labels are flipped. Pa
 are drawn for planted items as they are for others, so copies leak between parts. Items are put
 into a random order, so that no tie betrays what was planted. Names of planted items begin in a
 way that no other name does.
+
+Strength of an alteration is in (0, 1]. With strength s it
+
+- ``jpeg`` saves with quality 95 - 85 s;
+- ``crop`` cuts away the share 0.5 s of each side, anywhere;
+- ``resize`` shrinks both sides to the share 1 - 0.75 s;
+- ``rotate`` turns by 45 s degrees, left or right, the corners filled with the mean colour;
+- ``mirror`` swaps left and right (strength is 1, there is no half of it);
+- ``brightness`` multiplies by 1 - 0.6 s or 1 + 0.6 s;
+- ``noise`` adds normal noise of standard deviation 64 s;
+- ``blur`` smooths with a radius of 0.05 s of the shorter side, at least half a pixel.
+
+Made up are ``noise`` (every value by itself), ``gradient`` (from one colour to another),
+``text`` (lines of dark strokes on light ground) and ``blank`` (one colour).
 """
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from io import BytesIO
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
 from equipoise.clean.collection import (
     MISSING,
     Collection,
+    ImageSource,
     JudgedCollection,
     Pairs,
+    Pixels,
     Task,
     known_truth,
 )
 from equipoise.clean.encoders import Encoder, GreyPixels, encoded
-from equipoise.clean.pictures import (
-    ALTERATIONS,
-    MADE_UP,
-    Alteration,
-    PlantedImages,
-    PlantedItem,
-    Random,
-)
 from equipoise.clean.similarity import Directions, Search, neighbours
 from equipoise.types import (
     Annotations,
@@ -57,9 +68,233 @@ from equipoise.types import (
     joined,
     require_number,
     require_whole,
+    short_repr,
 )
 
-FLIPS = ("symmetric", "asymmetric", "feature")
+Random = np.random.Generator
+
+
+@dataclass(frozen=True)
+class Alteration:
+    """How a copy differs from what it was copied from.
+
+    Attributes
+    ----------
+    kind
+        One of `ALTERATIONS`.
+    strength
+        In (0, 1].
+    """
+
+    kind: str
+    strength: float = 0.5
+
+    def __post_init__(self) -> None:
+        choice("alteration", self.kind, tuple(ALTERATIONS))
+        where = f"alteration {self.kind}, strength"
+        require_number(where, self.strength, above=0, below=1 + 1e-9, do="try 0.5")
+        if self.kind == "mirror":
+            require_number(where, self.strength, above=1 - 1e-9, do="a mirror has strength 1")
+
+
+def alter(pixels: Pixels, how: Alteration, random: Random) -> Pixels:
+    """An altered copy of a picture."""
+    return np.ascontiguousarray(ALTERATIONS[how.kind](pixels, how.strength, random))
+
+
+def _jpeg(pixels: Pixels, strength: float, random: Random) -> Pixels:
+    from PIL import Image
+
+    del random
+    out = BytesIO()
+    Image.fromarray(pixels).save(out, "JPEG", quality=round(95 - 85 * strength))
+    return np.asarray(Image.open(out))
+
+
+def _crop(pixels: Pixels, strength: float, random: Random) -> Pixels:
+    high, wide = (max(1, round(side * (1 - strength / 2))) for side in pixels.shape[:2])
+    top = int(random.integers(0, pixels.shape[0] - high + 1))
+    left = int(random.integers(0, pixels.shape[1] - wide + 1))
+    return pixels[top : top + high, left : left + wide]
+
+
+def _resize(pixels: Pixels, strength: float, random: Random) -> Pixels:
+    from PIL import Image
+
+    del random
+    high, wide = (max(1, round(side * (1 - 0.75 * strength))) for side in pixels.shape[:2])
+    return np.asarray(
+        Image.fromarray(pixels).resize((wide, high), Image.Resampling.LANCZOS), dtype=np.uint8
+    )
+
+
+def _rotate(pixels: Pixels, strength: float, random: Random) -> Pixels:
+    from PIL import Image
+
+    angle = 45 * strength * random.choice((-1, 1))
+    fill = tuple(int(channel) for channel in pixels.mean(axis=(0, 1)).round())
+    image = Image.fromarray(pixels)
+    return np.asarray(image.rotate(angle, Image.Resampling.BICUBIC, fillcolor=fill))
+
+
+def _mirror(pixels: Pixels, strength: float, random: Random) -> Pixels:
+    del strength, random
+    return pixels[:, ::-1]
+
+
+def _brightness(pixels: Pixels, strength: float, random: Random) -> Pixels:
+    factor = 1 + 0.6 * strength * random.choice((-1, 1))
+    return np.asarray(np.clip(np.rint(pixels * factor), 0, 255), dtype=np.uint8)
+
+
+def _noise(pixels: Pixels, strength: float, random: Random) -> Pixels:
+    noisy = pixels + random.normal(0, 64 * strength, pixels.shape)
+    return np.asarray(np.clip(np.rint(noisy), 0, 255), dtype=np.uint8)
+
+
+def _blur(pixels: Pixels, strength: float, random: Random) -> Pixels:
+    from PIL import Image, ImageFilter
+
+    del random
+    radius = max(0.5, 0.05 * strength * min(pixels.shape[:2]))
+    return np.asarray(Image.fromarray(pixels).filter(ImageFilter.GaussianBlur(radius)))
+
+
+ALTERATIONS: Mapping[str, Callable[[Pixels, float, Random], Pixels]] = {
+    "jpeg": _jpeg,
+    "crop": _crop,
+    "resize": _resize,
+    "rotate": _rotate,
+    "mirror": _mirror,
+    "brightness": _brightness,
+    "noise": _noise,
+    "blur": _blur,
+}
+
+
+def _made_noise(shape: tuple[int, int], random: Random) -> Pixels:
+    return random.integers(0, 256, (*shape, 3), dtype=np.uint8)
+
+
+def _made_gradient(shape: tuple[int, int], random: Random) -> Pixels:
+    angle = random.uniform(0, 2 * np.pi)
+    down, across = np.mgrid[0 : shape[0], 0 : shape[1]]
+    along = np.cos(angle) * across + np.sin(angle) * down
+    share = (along - along.min()) / max(float(np.ptp(along)), 1e-9)
+    start, stop = random.uniform(0, 256, (2, 3))
+    ramp = start + share[..., None] * (stop - start)
+    return np.asarray(np.clip(ramp, 0, 255), dtype=np.uint8)
+
+
+def _made_text(shape: tuple[int, int], random: Random) -> Pixels:
+    high, wide = shape
+    page = np.full((high, wide, 3), 245, np.uint8)
+    line = max(3, high // 10)
+    for top in range(line // 2, high, line):
+        stroke = random.random((max(1, line * 2 // 3), wide)) < 0.55
+        words = np.repeat(random.random(wide // 3 + 1) < 0.8, 3)[:wide]
+        ink = (stroke & words)[: high - top]
+        page[top : top + len(ink)][ink] = 30
+    return page
+
+
+def _made_blank(shape: tuple[int, int], random: Random) -> Pixels:
+    return np.broadcast_to(random.integers(0, 256, 3, dtype=np.uint8), (*shape, 3)).copy()
+
+
+MADE_UP: Mapping[str, Callable[[tuple[int, int], Random], Pixels]] = {
+    "noise": _made_noise,
+    "gradient": _made_gradient,
+    "text": _made_text,
+    "blank": _made_blank,
+}
+
+
+class PlantedItem(NamedTuple):
+    """An item that is put in.
+
+    Attributes
+    ----------
+    name
+        Of the item.
+    original
+        Place of the item of which it is a copy, or -1.
+    place
+        Whose picture, or size, or embedding it starts from.
+    alteration
+        Of a copy.
+    invented
+        Kind of a picture that is made up.
+    """
+
+    name: str
+    original: int
+    place: int
+    alteration: Alteration | None = None
+    invented: str = ""
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether it comes from another collection."""
+        return self.original < 0 and not self.invented
+
+
+@dataclass(frozen=True, eq=False)
+class PlantedImages:
+    """Pictures of a source, altered copies of them, and others; nothing is kept in memory.
+
+    Attributes
+    ----------
+    source, other
+        Where pictures come from, and where off-topic ones do, if from anywhere.
+    planted
+        What comes after the pictures of the source.
+    seed
+        Of all random numbers.
+    """
+
+    source: ImageSource
+    other: ImageSource | None
+    planted: tuple[PlantedItem, ...]
+    seed: int
+
+    __repr__ = short_repr
+
+    def __len__(self) -> int:
+        return len(self.source) + len(self.planted)
+
+    def rgb(self, place: int) -> Pixels:
+        """One picture."""
+        number = place - len(self.source)
+        if number < 0:
+            return self.source.rgb(place)
+        how = self.planted[number]
+        pixels = self._origin(how).rgb(how.place)
+        random = np.random.default_rng([self.seed, number + 1])
+        if how.invented:
+            return MADE_UP[how.invented]((pixels.shape[0], pixels.shape[1]), random)
+        return pixels if how.alteration is None else alter(pixels, how.alteration, random)
+
+    def digest(self, place: int) -> str:
+        """A hash of the source's picture and of what is done to it."""
+        number = place - len(self.source)
+        if number < 0:
+            return self.source.digest(place)
+        how = self.planted[number]
+        digest = self._origin(how).digest(how.place)
+        if how.is_foreign:
+            return digest
+        text = f"{digest} {how.alteration} {how.invented} {self.seed} {number + 1}"
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def _origin(self, how: PlantedItem) -> ImageSource:
+        if not how.is_foreign:
+            return self.source
+        assert self.other is not None
+        return self.other
+
+
+FLIPS = ("symmetric", "feature")
 _USUAL = tuple(Alteration(kind, 1.0 if kind == "mirror" else 0.5) for kind in ALTERATIONS)
 _USUAL_OF_EMBEDDINGS = tuple(Alteration("noise", strength) for strength in (0.1, 0.3, 0.6))
 _STAGES = {"copies": 1, "off_topic": 2, "labels": 3, "order": 4, "pairs": 5, "pictures": 6}
@@ -77,7 +312,7 @@ class OffTopic:
     share
         Of the items.
     source
-        A collection to draw from; None makes pictures up.
+        A collection whose images are drawn; None makes pictures up.
     kinds
         Of pictures that are made up, in turn.
     distance
@@ -137,7 +372,7 @@ class Flips:
     share
         Of the items that have a label.
     kind
-        ``symmetric``, ``asymmetric`` or ``feature``.
+        ``symmetric`` or ``feature``.
     verified
         Share of the labels that are right and become known as such.
     """
@@ -212,16 +447,13 @@ def plan_insertions(data: Collection, plan: OffTopic | None, seed: int) -> list[
             )
             for n, place in enumerate(places)
         ]
-    have = len(plan.source)
-    lacks = (data.images is not None and plan.source.images is None) or (
-        data.images is None and plan.source.embeddings is None
-    )
+    have, lacks = len(plan.source), data.images is None or plan.source.images is None
     if lacks or have < number:
         raise InputError(
             "off-topic, source",
-            f"{have} items" + (" without what the collection has" if lacks else ""),
-            f"{number} or more, with {'images' if data.images is not None else 'embeddings'}",
-            "give a larger source of the same kind, or plant a smaller share",
+            f"{have} items" + (" without images, or for a collection without" if lacks else ""),
+            f"{number} images or more, to put among images",
+            "give a larger source, or plant a smaller share",
         )
     places = random.choice(have, number, replace=False).tolist()
     return [PlantedItem(f"{prefix}off-topic-{n:05d}", -1, p) for n, p in enumerate(places)]
@@ -279,27 +511,11 @@ def _more_embeddings(
     new = np.empty((len(planted), rows.shape[1]))
     for number, item in enumerate(planted):
         direction = stream(seed, "pictures", number).normal(size=rows.shape[1])
-        if off_topic is not None and item.is_foreign:
-            new[number] = _foreign_row(off_topic, item.place, rows.shape[1])
-            continue
         start = centre if item.alteration is None else rows[item.place]
         far = distance if item.alteration is None else item.alteration.strength
         reach = far * np.linalg.norm(rows[item.place] - centre)
         new[number] = start + reach * direction / np.linalg.norm(direction)
     return np.concatenate((rows, new)).astype(data.embeddings.dtype)
-
-
-def _foreign_row(off_topic: OffTopic, place: int, features: int) -> Floats:
-    assert off_topic.source is not None and off_topic.source.embeddings is not None
-    row = off_topic.source.embeddings[place]
-    if len(row) != features:
-        raise InputError(
-            "off-topic, source",
-            f"embeddings of {len(row)} features",
-            f"{features} features",
-            "embed both with the same encoder",
-        )
-    return np.asarray(row)
 
 
 def _more_labels(labels: Ints | None, original: Ints) -> Ints | None:
@@ -377,9 +593,8 @@ def contaminate(
             *_judged_pairs(data, np.where(strange, order, original), copies, seed)
         )
     if flips is not None:
-        assert data.labels is not None
-        labelled = data.labels != MISSING
-        named = tuple(np.array(data.items, dtype=object)[labelled])
+        labelled = data.labelled
+        named = tuple(data.items[place] for place in labelled)
         truths["label_errors"] = known_truth(named, wrong[labelled])
     return JudgedCollection(
         name="contaminated",
@@ -406,7 +621,7 @@ def _check_parts(data: Collection, encoder: Encoder | None, flips: Flips | None)
         raise InputError("contamination", f"{len(data)} items", "four or more", "add items")
     if flips is None:
         return
-    if data.labels is None or len(np.unique(data.labels[data.labels != MISSING])) < 2:
+    if data.labels is None or len(np.unique(data.labels[data.labelled])) < 2:
         raise InputError(
             "contamination, flips", "fewer than two classes", "labels", "give labels"
         )
@@ -434,7 +649,7 @@ def flip_labels(data: Collection, plan: Flips, random: Random) -> tuple[Collecti
     """The collection with wrong labels, and which ones are wrong."""
     assert data.labels is not None
     labels = np.array(data.labels)
-    rows = np.flatnonzero(labels != MISSING)
+    rows = data.labelled
     wrong_class, weight = _wrong_classes(data, plan, rows, random)
     number = max(1, round(plan.share * len(rows)))
     chosen = random.choice(len(rows), number, replace=False, p=weight / weight.sum())
@@ -443,7 +658,7 @@ def flip_labels(data: Collection, plan: Flips, random: Random) -> tuple[Collecti
     verified = np.full(len(labels), MISSING) if data.known is None else np.array(data.known)
     verified[wrong] = MISSING
     if plan.verified:
-        right = np.flatnonzero((labels != MISSING) & ~wrong)
+        right = rows[~wrong[rows]]
         sure = random.choice(right, round(plan.verified * len(right)), replace=False)
         verified[sure] = labels[sure]
     if data.known is None and not plan.verified:
@@ -462,8 +677,6 @@ def _wrong_classes(
         step = random.integers(1, len(present), len(rows))
         place = np.searchsorted(present, labels)
         return present[(place + step) % len(present)], np.ones(len(rows))
-    if plan.kind == "asymmetric":
-        return (labels + 1) % len(data.classes), np.ones(len(rows))
     points = Directions.of(appearance(data)[rows])
     search = Search(points, np.arange(len(rows)))
     distance, nearest = search.nearest_elsewhere(labels, np.arange(len(rows)))

@@ -42,7 +42,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from equipoise.clean.collection import MISSING, Collection
-from equipoise.clean.detector import Progress
+from equipoise.clean.detector import Progress, silent
 from equipoise.clean.encoders import Encoder, GivenEmbeddings, choose_encoder, embed
 from equipoise.clean.images import ARCHIVES, look_through
 from equipoise.read import delimited, parquet
@@ -320,7 +320,7 @@ def read_collection(
     split: Literal["folders"] | None = None,
     encoder: Encoder | str | None = None,
     cache: AnyPath | None = None,
-    progress: Progress | None = None,
+    progress: Progress = silent,
 ) -> Collection:
     """Read a folder of images, or a file of embeddings, with its labels.
 
@@ -346,7 +346,7 @@ def read_collection(
     by_folder = isinstance(labels, str | Path) and str(labels) == FOLDERS
     if place.is_dir():
         data = look_through(
-            place, progress=progress and (lambda done, total: progress(done, 2 * total))
+            place, progress=lambda done, total: progress(done, 2 * total)
         )  # reading is the first half of the work
         if not len(data):
             raise _no_images(place, data.rejected)
@@ -515,7 +515,7 @@ def _label_notices(data: Collection) -> Notices:
 
 
 def _with_embeddings(
-    data: Collection, encoder: Encoder | str, cache: AnyPath | None, progress: Progress | None
+    data: Collection, encoder: Encoder | str, cache: AnyPath | None, progress: Progress
 ) -> Collection:
     """Embed the images; embeddings that are given are put to their items by id."""
     chosen = choose_encoder(encoder) if isinstance(encoder, str) else encoder
@@ -537,7 +537,7 @@ def _with_embeddings(
         data.images,
         chosen,
         cache=cache,
-        progress=progress and (lambda done, total: progress(seen + done, seen + total)),
+        progress=lambda done, total: progress(seen + done, seen + total),
     )
     notices = (*data.notices, *embedding.notices)
     return replace(data, embeddings=embedding.values, notices=notices)

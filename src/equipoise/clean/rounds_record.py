@@ -25,8 +25,15 @@ from typing import Any
 import numpy as np
 
 from equipoise.clean.collection import Collection
-from equipoise.clean.rounds import NO, OPEN, YES, DuplicateRounds, Judging, Round
-from equipoise.clean.rounds_search import Clusters
+from equipoise.clean.rounds import (
+    NO,
+    OPEN,
+    YES,
+    Clusters,
+    DuplicateRounds,
+    Judging,
+    Round,
+)
 from equipoise.read import codec
 from equipoise.read.files import content, read_array, read_json
 from equipoise.read.writing import write_folder, write_text

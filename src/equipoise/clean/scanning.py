@@ -312,10 +312,9 @@ def scan(data: Collection, plan: ScanPlan | None = None, stage: Stage | None = N
         sound = np.flatnonzero([name not in doubtful for name in data.items])
         copy = data.subset(sound)
         checked, unchecked = planted_check(copy, ran, how.encoder, how.seed, tell)
-    labels = data.labels if data.labels is not None else np.full(len(data), MISSING)
     return Scan(
         items=len(data),
-        labelled=int((labels != MISSING).sum()),
+        labelled=len(data.labelled),
         classes=data.classes,
         parts=tuple(part for part in dict.fromkeys(data.split) if part),
         tasks=tuple(scans),
@@ -493,7 +492,7 @@ def _suggested_labels(places: Sequence[int], data: Collection) -> list[str]:
     """The commonest label among the nearest labelled neighbours; ties go to the nearer."""
     if data.embeddings is None or data.labels is None or not places:
         return [""] * len(places)
-    rows = np.flatnonzero(data.labels != MISSING)
+    rows = data.labelled
     if len(rows) < LEAST:
         return [""] * len(places)
     queries = np.searchsorted(rows, places)

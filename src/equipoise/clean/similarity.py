@@ -40,7 +40,7 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.clean.detector import Progress, require_packages, tell
+from equipoise.clean.detector import Progress, require_packages, silent
 from equipoise.types import Floats, InputError, Ints, require_whole
 
 NUMBERS = 2_000_000  # that a step holds in double precision
@@ -172,7 +172,7 @@ def neighbours(
     *,
     queries: Ints | None = None,
     exact: bool | None = None,
-    progress: Progress | None = None,
+    progress: Progress = silent,
 ) -> Found:
     """The k nearest other items of every item, nearest first.
 
@@ -264,12 +264,12 @@ class Search:
         """Whether every neighbour is compared."""
         return len(self.rows) <= EXACT_UP_TO if self.exact is None else self.exact
 
-    def nearest(self, k: int, queries: Ints, progress: Progress | None = None) -> Found:
+    def nearest(self, k: int, queries: Ints, progress: Progress = silent) -> Found:
         """The k nearest other rows of some rows, both as numbers of rows, (queries, k)."""
         return self.nearest_of(np.arange(len(self.rows)), queries, k, progress=progress)
 
     def nearest_of(
-        self, members: Ints, queries: Ints, k: int, *, progress: Progress | None = None
+        self, members: Ints, queries: Ints, k: int, *, progress: Progress = silent
     ) -> Found:
         """The k nearest of some rows, the members, for some rows; a row is not its own."""
         shape = (len(queries), k)
@@ -300,7 +300,7 @@ class Search:
         short = np.flatnonzero(np.isinf(far).any(axis=1))
         if len(short):
             far[short], other[short] = self._nearest_by_comparison(
-                members, rows[short], k, None
+                members, rows[short], k, silent
             )
         return far, other
 
@@ -309,7 +309,7 @@ class Search:
         members: Ints,
         queries: Ints,
         k: int,
-        progress: Progress | None,
+        progress: Progress,
         group: Ints | None = None,
     ) -> Found:
         """The k nearest members by comparing all; of another group, where groups are given.
@@ -337,11 +337,11 @@ class Search:
             some, place = np.unique(row, return_inverse=True)
             nearest = _k_nearest(place, far, other, k, len(some))
             distances[part][some], places[part][some] = nearest
-            tell(progress, min(part.stop, len(queries)), len(queries))
+            progress(min(part.stop, len(queries)), len(queries))
         return distances, places
 
     def nearest_elsewhere(
-        self, group: Ints, queries: Ints, progress: Progress | None = None
+        self, group: Ints, queries: Ints, progress: Progress = silent
     ) -> Found:
         """The nearest row of another group of some rows: distance and row, each (queries,).
 
@@ -372,7 +372,7 @@ class Search:
             far, other = lengths[:, 0], ends[:, 0]
             better = (far < best[asking]) | ((far == best[asking]) & (other < where[asking]))
             best[asking[better]], where[asking[better]] = far[better], other[better]
-            tell(progress, (number + 1) * len(queries) // len(tasks), len(queries))
+            progress((number + 1) * len(queries) // len(tasks), len(queries))
         return best, where
 
     def farthest(self, queries: Ints) -> Floats:
@@ -465,7 +465,7 @@ def _blocks(rows: int, columns: int) -> Iterator[slice]:
     return _parts(rows, max(1, CELLS // max(1, columns)))
 
 
-def _index(units: Floats, progress: Progress | None) -> Any:
+def _index(units: Floats, progress: Progress) -> Any:
     """An index of unit vectors, by the calling thread alone; the same for the same vectors."""
     require_packages("neighbours of many items", ("faiss",))
     import faiss
@@ -475,7 +475,7 @@ def _index(units: Floats, progress: Progress | None) -> Any:
     index.hnsw.efConstruction, index.hnsw.efSearch = BUILD_BREADTH, SEARCH_BREADTH
     for part in _parts(len(units), 10_000):
         index.add(units[part])
-        tell(progress, min(part.stop, len(units)), len(units))
+        progress(min(part.stop, len(units)), len(units))
     return index
 
 

@@ -5,17 +5,18 @@ and gaps that the tasks report.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import groupby
-from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from equipoise.metrics import accuracy_coverage_curve, reliability_curve
 from equipoise.types import (
     Column,
+    Dots,
     Finding,
     Line,
     Lines,
@@ -27,7 +28,7 @@ from equipoise.types import (
     duration,
     percent,
 )
-from equipoise.uq.predictions import COSTS, MethodRuns, Run
+from equipoise.uq.predictions import MethodRuns, Run
 from equipoise.uq.tasks import MIN_ITEMS
 from equipoise.uq.training.corruptions import Severity
 
@@ -36,14 +37,25 @@ if TYPE_CHECKING:
 
 COVERAGES = 20
 JUDGED = {"coverage": "abstention", "reliability": "ece"}  # the task that orders a curve
-Point = Mapping[str, Any]  # of a curve: whose it is, and where it lies
-BASELINES = ("bce", "baseline")
 WHO = (Column("method", "method", "model"), Column("architecture", "architecture"))
+UNITS: Mapping[str, tuple[float, Callable[[Sequence[float]], Any]]] = {  # and what runs make
+    "epochs": (1, np.mean),
+    "training": (1000, np.mean),
+    "prediction": (1000, np.mean),
+    "memory": (2**-30, np.max),
+    "workers": (1, np.max),
+}
+Drawn = TypeVar("Drawn", Lines, Dots)
 
 
-def _point(method: str, architecture: str, score: str, **point: float) -> Point:
+class Point(NamedTuple):
     """A point of a curve of a method."""
-    return {"method": method, "architecture": architecture, "score": score, **point}
+
+    method: str
+    architecture: str
+    score: str
+    x: float
+    y: float
 
 
 def coverage_points(result: "UncertaintyEvaluation") -> Iterable[Point]:
@@ -61,7 +73,7 @@ def coverage_points(result: "UncertaintyEvaluation") -> Iterable[Point]:
         ]
         height = np.mean([curve[1] for curve in curves], axis=0)
         for coverage, accuracy in zip(curves[0][0].tolist(), height.tolist(), strict=True):
-            yield _point(method, architecture, score, kept=coverage, accuracy=accuracy)
+            yield Point(method, architecture, score, coverage, accuracy)
 
 
 def reliability_points(result: "UncertaintyEvaluation") -> Iterable[Point]:
@@ -76,16 +88,17 @@ def reliability_points(result: "UncertaintyEvaluation") -> Iterable[Point]:
         curve = reliability_curve(np.tile(truth, len(runs)), np.concatenate(probabilities))
         full = curve.items >= MIN_ITEMS * len(runs)
         for x, y in zip(curve.predicted[full], curve.observed[full], strict=True):
-            yield _point(method, architecture, "", predicted=float(x), observed=float(y))
+            yield Point(method, architecture, "", float(x), float(y))
 
 
 # ---- findings ----------------------------------------------------------------------------
 
 
+STAND_OUT = "Of several methods the best and the worst stand out."
 Ends = Mapping[tuple[str, str], Names]  # best and worst, by task and architecture
 _COVERAGE = Lines(
     name="coverage",
-    caption="Accuracy on what is left{where}: mean over labels{front}",
+    caption="Accuracy on what is left{}: mean over labels",
     x="share of decisions kept, the surest first",
     y="accuracy",
     lines=(),
@@ -93,7 +106,7 @@ _COVERAGE = Lines(
 )
 _RELIABILITY = Lines(
     name="reliability",
-    caption="Reliability{where}: all labels together, bins with at least 10 items{front}",
+    caption="Reliability{}: all labels together, bins with at least 10 items",
     x="predicted probability",
     y="share that is positive",
     lines=(),
@@ -111,8 +124,9 @@ def curve_findings(result: "UncertaintyEvaluation", ends: Ends) -> Iterable[Find
             key="coverage",
             title="How accurate is what is left when the least sure go to a reader?",
             sentence=_coverage_sentence(covered),
-            charts=_charts(_COVERAGE, covered, "kept", "accuracy", ends),
+            charts=_charts(_COVERAGE, covered, ends),
             tables=(_curve_table("coverage", "kept", "accuracy", covered),),
+            note=STAND_OUT,
             brief=False,
             nav="Coverage",
         )
@@ -121,47 +135,52 @@ def curve_findings(result: "UncertaintyEvaluation", ends: Ends) -> Iterable[Find
             key="reliability",
             title="Are the probabilities what they say?",
             sentence="",
-            charts=_charts(_RELIABILITY, reliable, "predicted", "observed", ends),
+            charts=_charts(_RELIABILITY, reliable, ends),
             tables=(_curve_table("reliability", "predicted", "observed", reliable),),
-            note="On the diagonal probabilities are right; below it they are too high.",
+            note="On the diagonal probabilities are right; below it they are too high. "
+            + STAND_OUT,
             brief=False,
             nav="Reliability",
         )
 
 
-def _charts(
-    chart: Lines, points: Sequence[Point], x: str, y: str, ends: Ends
-) -> tuple[Lines, ...]:
-    """A chart for every architecture, as one without lines says."""
-    charts = []
-    for architecture, group in groupby(points, itemgetter("architecture")):
-        name, where = of_architecture(chart.name, architecture)
-        front = ends.get((JUDGED[chart.name], architecture), ())
+def _charts(chart: Lines, points: Sequence[Point], ends: Ends) -> tuple[Lines, ...]:
+    """The curves of all methods, by architecture."""
+
+    def curves(architecture: str, rows: Sequence[Point]) -> dict[str, Any]:
         lines = [
-            Line(method, [(row[x], row[y]) for row in rows], model=method, dots=False)
-            for method, rows in groupby(group, itemgetter("method"))
+            Line(method, [(point.x, point.y) for point in curve], model=method, dots=False)
+            for method, curve in groupby(rows, attrgetter("method"))
         ]
-        caption = chart.caption.format(where=where, front=_front(front))
-        charts.append(replace(chart, name=name, caption=caption, lines=lines, front=front))
+        return {"lines": lines, "front": ends.get((JUDGED[chart.name], architecture), ())}
+
+    return by_architecture(chart, points, curves)
+
+
+def by_architecture(
+    chart: Drawn, rows: Iterable[Any], fill: Callable[[str, list[Any]], Mapping[str, Any]]
+) -> tuple[Drawn, ...]:
+    """A chart for every architecture: an empty one, filled with what its rows make."""
+    charts = []
+    for architecture, group in groupby(rows, attrgetter("architecture")):
+        where = f", {architecture}" if architecture else ""
+        charts.append(
+            replace(
+                chart,
+                name=f"{chart.name}-{architecture}".removesuffix("-"),
+                caption=chart.caption.format(where),
+                **fill(architecture, list(group)),
+            )
+        )
     return tuple(charts)
-
-
-def of_architecture(name: str, architecture: str) -> tuple[str, str]:
-    """Name of the chart of an architecture, and what its caption adds."""
-    return (f"{name}-{architecture}", f", {architecture}") if architecture else (name, "")
-
-
-def _front(names: Sequence[str]) -> str:
-    return f"; {' and '.join(('best', 'worst')[: len(names)])} in front" if names else ""
 
 
 def _coverage_sentence(points: Sequence[Point]) -> str:
     """What leaving half of the decisions to a reader gains, over all methods."""
-    coverages = sorted({row["kept"] for row in points})
+    coverages = sorted({point.x for point in points})
     middle = min(coverages, key=lambda share: abs(share - 0.5))
     whole, rest = (
-        [row["accuracy"] for row in points if row["kept"] == share]
-        for share in (coverages[-1], middle)
+        [point.y for point in points if point.x == share] for share in (coverages[-1], middle)
     )
     return (
         f"Of all decisions {_range_of(whole)} are right, of the surest {percent(middle)} "
@@ -179,93 +198,59 @@ def _curve_table(name: str, x: str, y: str, points: Sequence[Point]) -> Table:
         name=name,
         caption=f"{capital(y)} by {x}",
         columns=(*WHO, *columns("text", "score"), *columns("number", x, y)),
-        rows=points,
+        rows=[
+            dict(zip(("method", "architecture", "score", x, y), point, strict=True))
+            for point in points
+        ],
         brief=(),
         page=False,
     )
 
 
 def cost_findings(study: MethodRuns) -> Iterable[Finding]:
-    """Seconds and memory, where files tell them."""
-    rows = []
-    for architecture, method, runs in study.competitors():
-        cost = _mean_cost(runs)
-        if any(math.isfinite(cost[name]) for name in ("training", "memory")):
-            rows.append(
-                {"method": method, "architecture": architecture, "runs": len(runs), **cost}
-            )
+    """Time and memory, where files tell them."""
+    rows = [
+        {"method": method, "architecture": architecture, "runs": len(runs), **_mean_cost(runs)}
+        for architecture, method, runs in study.competitors()
+    ]
+    rows = [row for row in rows if np.isfinite([row["training"], row["memory"]]).any()]
     if not rows:
         return
-    for row in rows:
-        base = next((other for name in BASELINES for other in rows
-                     if (other["architecture"], other["method"])
-                     == (row["architecture"], name)), None)  # fmt: skip
-        alone = base is not None and row["workers"] == base["workers"] == 1
-        row["times"] = row["training"] / base["training"] if base is not None and alone else ""
     dear = max(rows, key=lambda row: (math.isfinite(row["training"]), row["training"]))
-    shared = [row["workers"] for row in rows if math.isfinite(row["workers"])]
-    took = duration(1000 * dear["training"])
+    most = max((row["workers"] for row in rows if row["workers"] > 1), default=1)
+    shared = f", measured while {count(most)} trainings shared the device" if most > 1 else ""
     yield Finding(
         key="cost",
         title="What does it cost?",
-        sentence=f"{dear['method']} takes longest: {took} of "
-        f"training{_sharing_sentence(shared, short=True)}.",
-        tables=(_cost_table(rows),),
-        note="Seconds and epochs of a method count the networks that it stands on. Training "
-        "stops where validation images no longer improve, so that seconds differ by epochs, "
-        f"too.{_sharing_sentence(shared)}",
+        sentence=f"{dear['method']} takes longest: {duration(dear['training'])} of "
+        f"training{shared}.",
+        tables=(
+            Table(
+                name="cost",
+                caption="Time and memory of a run, the mean over runs; memory at most",
+                columns=(
+                    *WHO,
+                    *columns(runs="count", epochs="figures", training="duration"),
+                    *columns(prediction="duration"),
+                    Column("memory", "memory (GiB)", "figures"),
+                ),
+                rows=rows,
+                open=True,
+            ),
+        ),
+        note="Time and epochs of a method count the networks that it stands on. Training "
+        "stops where validation images no longer improve, so that times differ by epochs, too.",
         brief=False,
         nav="Cost",
     )
 
 
 def _mean_cost(runs: Sequence[Run]) -> dict[str, Any]:
-    """Seconds and epochs on average over runs; memory and workers at most."""
-    cost: dict[str, Any] = {}
-    for name in COSTS.values():
-        pool = np.max if name in ("memory", "workers") else np.mean
-        cost[name] = float(pool([run.cost.get(name, math.nan) for run in runs]))
-    return cost
-
-
-def _sharing_sentence(workers: Sequence[float], *, short: bool = False) -> str:
-    """How many trainings shared the device, which seconds depend on."""
-    most = max(workers, default=math.nan)
-    if most > 1:
-        measured = f"easured while {count(most)} trainings shared the device"
-        return f" (m{measured})" if short else f" M{measured}: without ratios to the baseline."
-    if short or most == 1:
-        return ""
-    return " Files do not say how many trainings shared the device: without ratios."
-
-
-def _cost_table(rows: Sequence[Mapping[str, Any]]) -> Table:
-    written = [
-        {
-            **row,
-            "epochs": row["epochs"] if math.isfinite(row["epochs"]) else "",
-            "memory": row["memory"] / 2**30,
-            "training_ms": 1000 * row["training"],
-            "epoch_ms": 1000 * row["per_epoch"] if math.isfinite(row["per_epoch"]) else "",
-            "prediction_ms": 1000 * row["prediction"],
-        }
-        for row in rows
-    ]
-    return Table(
-        name="cost",
-        caption="Time and memory of a run, the mean over runs; memory at most",
-        columns=(
-            *WHO,
-            *columns(runs="count", epochs="figures"),
-            Column("epoch_ms", "an epoch", "duration"),
-            Column("training_ms", "training", "duration"),
-            Column("times", "times the baseline", "figures"),
-            Column("prediction_ms", "prediction", "duration"),
-            Column("memory", "memory (GiB)", "figures"),
-        ),
-        rows=written,
-        open=True,
-    )
+    """What a run takes: milliseconds, epochs, GiB, and how many shared the device."""
+    return {
+        name: unit * float(pool([run.cost.get(name, math.nan) for run in runs]))
+        for name, (unit, pool) in UNITS.items()
+    }
 
 
 def corruption_findings(severities: Sequence[Severity]) -> Iterable[Finding]:

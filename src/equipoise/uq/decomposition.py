@@ -88,16 +88,6 @@ class Beta:
         """Predicted probabilities."""
         return np.asarray(self.a / (self.a + self.b))
 
-    @property
-    def variance(self) -> Floats:
-        """Of the probability."""
-        return np.asarray(self.mean * (1 - self.mean) / (self.a + self.b + 1))
-
-    @property
-    def vacuity(self) -> Floats:
-        """How little evidence there is, from 0 to 1 (of no evidence)."""
-        return np.asarray(2 / (self.a + self.b))
-
 
 def decompose(
     probs: Any, *, decomposition: str = "information", logits: bool = False

@@ -30,10 +30,7 @@ Examples
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from itertools import groupby
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -60,7 +57,7 @@ from equipoise.types import (
     number,
     spanned,
 )
-from equipoise.uq.curves import WHO, of_architecture
+from equipoise.uq.curves import WHO, by_architecture
 from equipoise.uq.decomposition import Decomposition, decompose, image_level
 from equipoise.uq.predictions import MethodRuns, Run
 from equipoise.uq.tasks import LabelQuestion, Question, UncertaintyTask
@@ -370,7 +367,7 @@ def parts_findings(
             key="parts",
             title="Is the epistemic part the better one?",
             sentence=_gap_sentence(task, rows),
-            charts=by_architecture(chart, rows, _gap_dots),
+            charts=by_architecture(chart, rows, lambda _, some: {"rows": _gap_dots(some)}),
             tables=(_table(chart.name, rows, f"{title} of the epistemic and of the aleatoric "
                            "part", "EU", "AU", "EU less AU"),),
             note="Right of 0 the epistemic part does better, left of it the aleatoric part. By "
@@ -399,7 +396,7 @@ def correlation_findings(
             key="correlation",
             title="Do the epistemic and the aleatoric part say different things?",
             sentence=correlation_sentence(rows),
-            charts=by_architecture(chart, rows, _null_dots),
+            charts=by_architecture(chart, rows, lambda _, some: {"rows": _null_dots(some)}),
             tables=(_table(chart.name, rows, "Rank correlation of AU and EU", "correlation",
                            "null", "beyond the null"),),
             note="The null is what noise of one size on every logit gives, with the method's "
@@ -409,18 +406,6 @@ def correlation_findings(
             brief=False,
             nav="Correlation",
         ).under(task=titles.get(key, "test images"))  # fmt: skip
-
-
-def by_architecture(
-    chart: Dots, rows: Sequence[Any], dots: Callable[[list[Any]], list[Dot]]
-) -> tuple[Dots, ...]:
-    """A chart for every architecture, as one without dots says."""
-    charts = []
-    for architecture, group in groupby(rows, attrgetter("architecture")):
-        name, where = of_architecture(chart.name, architecture)
-        caption = chart.caption.format(where)
-        charts.append(replace(chart, name=name, caption=caption, rows=dots(list(group))))
-    return tuple(charts)
 
 
 def _gap_dots(rows: Sequence[Contrast]) -> list[Dot]:

@@ -60,11 +60,11 @@ from equipoise.uq.tasks import (
     UncertaintyTask,
     ask,
     label_values,
-    macro,
     scores_of,
     six_tasks,
     uncertain_images,
 )
+from equipoise.uq.training.corruptions import macro
 
 if TYPE_CHECKING:
     from equipoise.types import Report
@@ -439,9 +439,7 @@ def _best_score(
     if not validation.labels:
         return None
     values = [
-        np.mean(
-            [macro(label_values(validation, run.parts, score, [metric]))[0] for run in runs]
-        )
+        np.mean([macro(label_values(validation, run.parts, score, metric)) for run in runs])
         for score in scores
     ]
     return None if np.isnan(values).all() else scores[int(np.nanargmax(values))]

@@ -321,12 +321,10 @@ CORRUPTIONS = "corruptions.json"
 COSTS = {
     "train_seconds": "training",
     "epochs": "epochs",
-    "seconds_per_epoch": "per_epoch",
     "predict_seconds": "prediction",
     "peak_bytes": "memory",
     "workers": "workers",
 }
-EPISTEMIC = {"ddu": "EU"}  # whose own score is the epistemic part, in files that do not say
 SUFFIXES = (".npz", ".npy")
 JUDGING = 2  # times the memory of all scores, to judge them
 
@@ -415,7 +413,7 @@ def read_run(path: Path, decomposition: str = "information", ood: Path | None = 
     """One method, architecture and seed, decomposed."""
     arrays = _arrays(path, "probs")
     run = _run_of(path, arrays)
-    score_is = str(_facts_in(arrays).get("score_is", EPISTEMIC.get(run.method, "own")))
+    score_is = str(_facts_in(arrays).get("score_is", "own"))
     by_part = {part: _part_prediction(arrays, part, score_is) for part in PARTS}
     plain = _part_prediction(arrays, "", score_is)
     if plain is not None:

@@ -36,13 +36,13 @@ from equipoise.types import (
 from equipoise.uq.curves import (
     WHO,
     Ends,
+    by_architecture,
     corruption_findings,
     cost_findings,
     curve_findings,
 )
 from equipoise.uq.disentanglement import (
     MOST,
-    by_architecture,
     correlation_findings,
     correlation_sentence,
     parts_findings,
@@ -94,7 +94,6 @@ def evaluation_report(result: UncertaintyEvaluation) -> Report:
         *curve_findings(result, _ends(result)),
         *corruption_findings(study.corruptions),
         *cost_findings(study),
-        _score_finding(result),
     )
     seeds = {run.seed for run in study.runs}
     patients = study.labels["test"].groups
@@ -425,7 +424,9 @@ def _task_findings(result: UncertaintyEvaluation) -> Iterable[Finding]:
                 _advice(task, rows, architecture) for architecture, rows in judged.items()
             ),
             charts=by_architecture(
-                chart, [row for rows in judged.values() for row in rows], _score_dots
+                chart,
+                [row for rows in judged.values() for row in rows],
+                lambda _, rows: {"rows": _score_dots(rows)},
             ),
             tables=(
                 _score_table(f"task-{task.key}", f"Task {task.number}, all scores", of_task),
@@ -454,25 +455,7 @@ def _score_dots(rows: Sequence[TaskRow]) -> list[Dot]:
     ]  # fmt: skip
 
 
-# ---- curves, costs, everything ---------------------------------------------------------------
-
-
-def _score_finding(result: UncertaintyEvaluation) -> Finding:
-    rows = result.table()
-    return Finding(
-        key="scores",
-        title="Every score of every method on every task",
-        sentence="PU, AU, EU and own scores, by every metric.",
-        tables=(_score_table("scores", "All scores", rows, download=True),),
-        note=f"{EVERY}{_choice_sentence(result)}{SELECTION}",
-        evidence=True,
-        brief=False,
-    )
-
-
-def _score_table(
-    name: str, caption: str, rows: Sequence[TaskRow], *, download: bool = False
-) -> Table:
+def _score_table(name: str, caption: str, rows: Sequence[TaskRow]) -> Table:
     words = {row.metric: named(row.metric).title for row in rows}
     words |= {metric: f"{words[metric]} (steps)" for metric in words if "steps" in metric}
     return Table(
@@ -489,5 +472,5 @@ def _score_table(
         ),
         rows=[{**row._asdict(), "best": row.best if row.chosen else ""} for row in rows],
         brief=(),
-        download=download,
+        download=True,
     )

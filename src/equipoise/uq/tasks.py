@@ -26,16 +26,17 @@ Examples
 array([0.875, 0.625, 0.25 ])
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from equipoise import metrics
 from equipoise.inference import mid_ranks
-from equipoise.metrics import Block, Metric, Truth, named
+from equipoise.metrics import Metric, named
 from equipoise.scale.engine import threads
-from equipoise.types import Annotations, Floats, Ints, Names, PerItem, choice, joined
+from equipoise.types import Annotations, Ints, Names, PerItem, choice, joined
 from equipoise.uq.decomposition import image_level
 from equipoise.uq.predictions import SCORES, MethodRuns, Outputs
 from equipoise.uq.training.data import Part
@@ -284,40 +285,16 @@ def _images_question(study: MethodRuns, clean: Part, part: str) -> Question:
 
 
 def label_values(
-    question: Question, outputs: Mapping[str, Outputs], score: str, metrics: Sequence[str]
-) -> Floats:
-    """Every metric on every label, without intervals, (metrics, labels); nan is undefined."""
-    chosen = [named(metric) for metric in metrics]
+    question: Question, outputs: Mapping[str, Outputs], score: str, metric: str
+) -> PerItem:
+    """A metric on every label, without intervals, (labels,); nan is undefined."""
+    name, parameters = metrics.parsed(metric)
+    plain: Callable[..., float] = getattr(metrics, name)
 
-    def of_label(label: LabelQuestion) -> Floats:
-        return _metric_values(chosen, question.values(outputs, score, label), label.truth)
+    def of_label(label: LabelQuestion) -> float:
+        return plain(label.truth, question.values(outputs, score, label), **parameters)
 
-    by_label = threads().map(of_label, question.labels)
-    return np.stack(by_label, axis=1) if by_label else np.full((len(chosen), 0), np.nan)
-
-
-def _metric_values(metrics: Sequence[Metric], values: PerItem, truth: PerItem) -> Floats:
-    """Metrics of one yes/no question; those of a family share their sums."""
-    whole = metrics[0].labels == "distribution"
-    masses = (1 - truth, truth) if whole else (truth,)
-    seen = np.stack([1 - values, values], axis=1) if whole else values
-    once = np.ones((len(truth), 1), dtype=np.uint8)
-    block = Block(tuple(Truth(mass) for mass in masses), once)
-    prepared, sums = {}, {}
-    for metric in metrics:
-        if metric.prepare not in prepared:
-            prepared[metric.prepare] = metric.prepare(seen)
-        if metric.family not in sums:
-            sums[metric.family] = metric.reduce(prepared[metric.prepare], block)
-    return np.array([float(metric.finish(sums[metric.family])[0]) for metric in metrics])
-
-
-def macro(values: Floats) -> Floats:
-    """Mean over the labels whose value is defined, (metrics,) of (metrics, labels)."""
-    defined = ~np.isnan(values)
-    number = defined.sum(axis=1)
-    total = np.where(defined, values, 0.0).sum(axis=1)
-    return np.where(number > 0, total / np.maximum(number, 1), np.nan)
+    return np.array(threads().map(of_label, question.labels))
 
 
 def scores_of(outputs: Outputs) -> list[str]:

@@ -52,7 +52,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.clean.collection import Collection, ImageSource, Pairs, Pixels
-from equipoise.clean.detector import CatalogueDetector, Progress, name_order, tell
+from equipoise.clean.detector import CatalogueDetector, Progress, name_order
 from equipoise.clean.similarity import Directions, neighbours
 from equipoise.types import Floats, InputError, Ints
 
@@ -83,7 +83,7 @@ def pairs_to_score(data: Collection, nearest: Nearest, where: str) -> Pairs:
 
 
 def _distances(
-    row: CatalogueDetector, data: Collection, seed: int, progress: Progress | None
+    row: CatalogueDetector, data: Collection, seed: int, progress: Progress
 ) -> tuple[Pairs, Floats]:
     """One minus the distance, for the pairs given or for those proposed."""
     del seed
@@ -108,7 +108,7 @@ def drawn_distances(data: Collection, seed: int, *, size: int = DRAWN) -> Floats
 
 
 def _hash_agreement(
-    row: CatalogueDetector, data: Collection, seed: int, progress: Progress | None
+    row: CatalogueDetector, data: Collection, seed: int, progress: Progress
 ) -> tuple[Pairs, Floats]:
     """The share of bits that agree, for the pairs given or for those proposed."""
     del seed
@@ -124,7 +124,7 @@ def _hash_agreement(
     return pairs, 1 - apart.sum(axis=1, dtype=np.int64) / size**2
 
 
-def _hashes(images: ImageSource, size: int, wanted: Ints, progress: Progress | None) -> Hashes:
+def _hashes(images: ImageSource, size: int, wanted: Ints, progress: Progress) -> Hashes:
     """Hashes of the images that are wanted, in bytes; zeros elsewhere."""
     import imagehash
     from PIL import Image
@@ -133,7 +133,7 @@ def _hashes(images: ImageSource, size: int, wanted: Ints, progress: Progress | N
     for done, place in enumerate(wanted.tolist()):
         picture = Image.fromarray(images.rgb(place))
         hashes[place] = np.packbits(imagehash.phash(picture, hash_size=size).hash)
-        tell(progress, done + 1, len(wanted))
+        progress(done + 1, len(wanted))
     return hashes
 
 
@@ -154,7 +154,7 @@ def nearest_hashes(hashes: Hashes, k: int) -> Ints:
 
 
 def _window_similarity(
-    row: CatalogueDetector, data: Collection, seed: int, progress: Progress | None
+    row: CatalogueDetector, data: Collection, seed: int, progress: Progress
 ) -> tuple[Pairs, Floats]:
     """The mean over windows, for the pairs given or for those proposed."""
     del seed
@@ -177,7 +177,7 @@ def _window_similarity(
 
 
 def _similarities(
-    images: ImageSource, pairs: Pairs, size: int, window: int, progress: Progress | None
+    images: ImageSource, pairs: Pairs, size: int, window: int, progress: Progress
 ) -> Floats:
     """Of every pair, worked on by first image so that few images are read twice."""
     from skimage.metrics import structural_similarity
@@ -196,7 +196,7 @@ def _similarities(
         similarities[pair] = compare(
             _grey(first, side), _grey(second, side), win_size=window, data_range=255
         )
-        tell(progress, done + 1, len(pairs))
+        progress(done + 1, len(pairs))
     return similarities
 
 
@@ -210,13 +210,13 @@ def _grey(pixels: Pixels | Grey, side: int) -> Grey:
     return np.asarray(picture.resize((side, side), Image.Resampling.BOX), dtype=np.uint8)
 
 
-def _thumbnails(images: ImageSource, order: Ints, progress: Progress | None) -> Floats:
+def _thumbnails(images: ImageSource, order: Ints, progress: Progress) -> Floats:
     """Small images without their mean brightness; one feature more, so that none is zero."""
     rows = np.ones((len(order), THUMBNAIL**2 + 1))
     for done, place in enumerate(order.tolist()):
         small = _grey(images.rgb(place), THUMBNAIL).ravel().astype(np.float64)
         rows[done, 1:] = small - small.mean()
-        tell(progress, done + 1, len(order))
+        progress(done + 1, len(order))
     return rows
 
 

@@ -117,7 +117,7 @@ from equipoise.clean.detector import (
     Need,
     Progress,
     of_labels,
-    tell,
+    silent,
 )
 from equipoise.clean.similarity import neighbours
 from equipoise.scale.cells import digest
@@ -132,7 +132,7 @@ _results: OrderedDict[tuple[object, ...], Floats] = OrderedDict()
 
 
 def out_of_sample(
-    rows: Floats, labels: Ints, how: Hyper, seed: int, *, progress: Progress | None = None
+    rows: Floats, labels: Ints, how: Hyper, seed: int, *, progress: Progress = silent
 ) -> Floats:
     """Probabilities of the classes 0 to the largest label for every item, (items, classes)."""
     key = (digest([rows, labels]), *sorted(how.items()), seed)
@@ -144,13 +144,13 @@ def out_of_sample(
         while len(_results) > _KEPT:
             _results.popitem(last=False)
     else:
-        tell(progress, how["folds"], how["folds"])
+        progress(how["folds"], how["folds"])
     _results.move_to_end(key)
     return _results[key]
 
 
 def held_out(
-    rows: Floats, labels: Ints, how: Hyper, seed: int, *, progress: Progress | None = None
+    rows: Floats, labels: Ints, how: Hyper, seed: int, *, progress: Progress = silent
 ) -> Iterator[tuple[Ints, Predict]]:
     """The items of each fold, and a function that predicts as if they had no labels.
 
@@ -163,11 +163,11 @@ def held_out(
     fold = _folds(labels, how["folds"], seed)
     total = int(fold.max()) + 1
     for number in range(total):
-        tell(progress, number, total)
+        progress(number, total)
         apart = fold == number
         trained = _trained_classifier(rows[~apart], labels[~apart], how, seed, labels.max())
         yield np.flatnonzero(apart), trained
-    tell(progress, total, total)
+    progress(total, total)
 
 
 def _folds(labels: Ints, folds: int, seed: int) -> Ints:
@@ -255,7 +255,7 @@ RANKINGS: Mapping[str, tuple[str, Callable[[Floats, Ints], Floats]]] = {
 
 @of_labels
 def _confidence(
-    row: CatalogueDetector, rows: Floats, labels: Ints, seed: int, progress: Progress | None
+    row: CatalogueDetector, rows: Floats, labels: Ints, seed: int, progress: Progress
 ) -> Floats:
     """How little the classifier believes in the label of each item; a fit serves all."""
     chances = out_of_sample(rows, labels, row.hyper, seed, progress=progress)
@@ -263,7 +263,7 @@ def _confidence(
 
 
 def _conformal_scores(
-    row: CatalogueDetector, data: Collection, seed: int, progress: Progress | None
+    row: CatalogueDetector, data: Collection, seed: int, progress: Progress
 ) -> Floats:
     """One minus the p-value; nan for items without a label."""
     assert data.embeddings is not None and data.labels is not None and data.known is not None
@@ -310,7 +310,7 @@ def _unit_rows(rows: Floats) -> Floats:
 
 @of_labels
 def _out_of_line(
-    row: CatalogueDetector, rows: Floats, labels: Ints, seed: int, progress: Progress | None
+    row: CatalogueDetector, rows: Floats, labels: Ints, seed: int, progress: Progress
 ) -> Floats:
     """Log-odds that an item is out of line with its class."""
     del seed
@@ -323,7 +323,7 @@ def _out_of_line(
             members = np.flatnonzero(labels == code)
             if len(members) >= row.hyper["min_members"]:
                 values[members] = _noisy(_alignments(rows[members]), row.hyper)
-            tell(progress, done + 1, len(codes))
+            progress(done + 1, len(codes))
     return values
 
 
@@ -378,7 +378,7 @@ def _log_likelihood(
 
 @of_labels
 def _disagreement(
-    row: CatalogueDetector, rows: Floats, labels: Ints, seed: int, progress: Progress | None
+    row: CatalogueDetector, rows: Floats, labels: Ints, seed: int, progress: Progress
 ) -> Floats:
     """Share of neighbours with another label."""
     del seed
@@ -392,7 +392,7 @@ def _disagreement(
 
 @of_labels
 def _field_odds(
-    row: CatalogueDetector, rows: Floats, labels: Ints, seed: int, progress: Progress | None
+    row: CatalogueDetector, rows: Floats, labels: Ints, seed: int, progress: Progress
 ) -> Floats:
     """Posterior log-odds in a random field of all pairs: sums of the kernel, row by row."""
     del seed
@@ -412,7 +412,7 @@ def _field_odds(
             itself = np.exp((np.einsum("if,if->i", unit[part], unit[part]) - 1.0) * scale)
             agree = np.take_along_axis(sums, label_places[part, None], axis=1)[:, 0] - itself
             log_odds[part] = sums.sum(axis=1) - itself - 2 * agree
-            tell(progress, min(start + step, len(unit)), len(unit))
+            progress(min(start + step, len(unit)), len(unit))
     return log_odds
 
 

@@ -55,7 +55,7 @@ from typing import Any
 import numpy as np
 
 from equipoise.clean.collection import Collection
-from equipoise.clean.detector import SEEDS, CatalogueDetector, Hyper, Progress, tell
+from equipoise.clean.detector import SEEDS, CatalogueDetector, Hyper, Progress
 from equipoise.types import Floats, InputError
 
 MIN_ITEMS = 3
@@ -84,7 +84,7 @@ def _fit(
     row: CatalogueDetector,
     data: Collection,
     seed: int,
-    progress: Progress | None,
+    progress: Progress,
 ) -> Floats:
     """How far every item is from what is usual, by a module and class of pyod."""
     assert data.embeddings is not None
@@ -104,11 +104,11 @@ def _fit(
             fitted = getattr(import_module(f"pyod.models.{module}"), kind)(
                 **constants, **arguments(row, rows, seed)
             )
-            if progress is not None and hasattr(fitted, "epoch_update"):
+            if hasattr(fitted, "epoch_update"):
                 fitted.epoch_update = _epoch_counter(progress, getattr(fitted, "epoch_num", 1))
             fitted.fit(rows)
         values = np.asarray(fitted.decision_scores_, dtype=np.float64)
-    tell(progress, 1, 1)
+    progress(1, 1)
     return values
 
 

@@ -62,7 +62,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from equipoise.clean.collection import Collection, components
-from equipoise.clean.detector import CatalogueDetector, Progress, of_labels
+from equipoise.clean.detector import CatalogueDetector, Progress, of_labels, silent
 from equipoise.clean.similarity import Directions, Search
 from equipoise.types import Floats, InputError, Ints
 
@@ -90,7 +90,7 @@ class _Tree:
 
 
 def single_linkage(
-    points: Directions, *, exact: bool | None = None, progress: Progress | None = None
+    points: Directions, *, exact: bool | None = None, progress: Progress = silent
 ) -> _Tree:
     """The single-linkage tree of two or more items."""
     if len(points) < 2:
@@ -144,7 +144,7 @@ class _Edges:
         return best, number
 
 
-def _spanning_tree(search: Search, progress: Progress | None) -> tuple[Ints, Ints, Floats]:
+def _spanning_tree(search: Search, progress: Progress) -> tuple[Ints, Ints, Floats]:
     """Edges that hold a minimum spanning tree: two rows and the distance of each."""
     rows = len(search.rows)
     k = min(LISTED, rows - 1)
@@ -267,7 +267,7 @@ def _walk(tree: _Tree, preferred: Ints) -> tuple[Ints, Ints]:
 
 
 def _late_and_alone(
-    row: CatalogueDetector, data: Collection, seed: int, progress: Progress | None
+    row: CatalogueDetector, data: Collection, seed: int, progress: Progress
 ) -> Floats:
     """One minus the area covered before each item is met."""
     del seed
@@ -285,7 +285,7 @@ def _late_and_alone(
 
 @of_labels
 def _closer_to_another_label(
-    row: CatalogueDetector, rows: Floats, labels: Ints, seed: int, progress: Progress | None
+    row: CatalogueDetector, rows: Floats, labels: Ints, seed: int, progress: Progress
 ) -> Floats:
     """One minus the share of the other label in the sum of squares."""
     del seed
@@ -303,7 +303,7 @@ def _closer_to_another_label(
 
 
 def _nearest_by_label(
-    points: Directions, labels: Ints, *, progress: Progress | None = None
+    points: Directions, labels: Ints, *, progress: Progress = silent
 ) -> tuple[Floats, Floats]:
     """Smallest distances to an item of the same and of another label, each (items,).
 

@@ -24,14 +24,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from equipoise.clean.collection import Collection, JudgedCollection, Pixels, known_truth
+from equipoise.clean.collection import Collection, JudgedCollection, known_truth
 from equipoise.clean.detector import Detector
 from equipoise.clean.detectors import DETECTORS
 from equipoise.clean.images import ArrayImages
 from equipoise.datasets import File, Source, fetched
 from equipoise.datasets.reproduce import Reproduction, Tell, silent
 from equipoise.study import evaluate
-from equipoise.types import Annotations, Bools, Floats, Ints, Names, Nouns, numbers
+from equipoise.types import Annotations, Ints, Names, Nouns, numbers
 
 SOURCE = Source(
     name="cifar10n",
@@ -57,95 +57,81 @@ class Cifar10N:
 
     Attributes
     ----------
-    items
-        Numbers of the images in the CIFAR-10 training set.
-    images, embeddings
-        Shape (items, 32, 32, 3), and (items, features).
-    classes
-        Names of the ten classes.
-    clean, aggregate
-        Labels of CIFAR-10, and of the majority of three people (one of theirs at random where
-        all three differ), shape (items,).
+    seen
+        Images by their numbers in the CIFAR-10 training set, embeddings, labels of CIFAR-10.
+    aggregate
+        Labels of the majority of three people (one of theirs at random where all three differ),
+        shape (items,).
     slots
         The three human labels, shape (items, 3).
     """
 
-    items: Names
-    images: Pixels
-    embeddings: Floats
-    classes: Names
-    clean: Ints
+    seen: Collection
     aggregate: Ints
     slots: Ints
 
     @property
-    def wrong(self) -> Bools:
-        """Whether the aggregate label differs from that of CIFAR-10."""
-        return np.asarray(self.aggregate != self.clean)
-
-    def collection(self, labels: Ints) -> Collection:
-        """What detectors see when images carry these labels."""
-        return Collection(
-            items=self.items,
-            embeddings=self.embeddings,
-            images=ArrayImages(self.images),
-            labels=labels,
-            classes=self.classes,
-        )
+    def clean(self) -> Ints:
+        """Labels of CIFAR-10, shape (items,)."""
+        assert self.seen.labels is not None
+        return self.seen.labels
 
     def known_errors(self) -> Annotations:
         """Which aggregate labels are wrong, as known truth."""
-        return known_truth(self.items, self.wrong)
+        return known_truth(self.seen.items, np.asarray(self.aggregate != self.clean))
 
-    def disagreement(self) -> Annotations:
-        """Three anonymous votes per image on whether the label of CIFAR-10 is wrong."""
-        differs = self.slots != self.clean[:, None]
-        return Annotations(
-            kind="binary",
-            items=self.items,
-            classes=("no", "yes"),
-            item=np.repeat(np.arange(len(self.items)), differs.shape[1]),
-            label=differs.ravel().astype(np.int64),
-        )
+    def subset(self, places: Ints) -> "Cifar10N":
+        """Some images."""
+        return Cifar10N(self.seen.subset(places), self.aggregate[places], self.slots[places])
 
 
 def load_cifar10n() -> Cifar10N:
     """Read images, labels and features, put together by the number of the image."""
     folder = fetched(SOURCE)
-    with np.load(folder / "images_10k.npz", allow_pickle=False) as seen:
+    with np.load(folder / "images_10k.npz", allow_pickle=False) as archive:
         columns: Mapping[str, Ints] = {
-            name: seen[name].astype(np.int64)
+            name: archive[name].astype(np.int64)
             for name in ("clean_label", "aggre_label", "worker_labels", "index")
         }
-        images, classes = seen["images"], tuple(map(str, seen["class_names"]))
+        images, classes = archive["images"], tuple(map(str, archive["class_names"]))
     with np.load(folder / "features_10k.npz", allow_pickle=False) as archive:
         place = {number: row for row, number in enumerate(archive["index"].tolist())}
         features = archive["features"].astype(np.float32)
-    return Cifar10N(
-        items=tuple(map(str, columns["index"].tolist())),
-        images=images,
-        embeddings=features[[place[number] for number in columns["index"].tolist()]],
+    numbers = columns["index"].tolist()
+    seen = Collection(
+        items=tuple(map(str, numbers)),
+        embeddings=features[[place[number] for number in numbers]],
+        images=ArrayImages(images),
+        labels=columns["clean_label"],
         classes=classes,
-        clean=columns["clean_label"],
-        aggregate=columns["aggre_label"],
-        slots=columns["worker_labels"],
     )
+    return Cifar10N(seen, columns["aggre_label"], columns["worker_labels"])
 
 
 def wrong_labels() -> JudgedCollection:
     """Question A: which human labels are wrong?"""
     data = load_cifar10n()
+    seen = replace(data.seen, labels=data.aggregate)
     question = "which human labels are wrong?"
-    return _study(
-        "wrong-labels", question, data.collection(data.aggregate), data.known_errors()
-    )
+    return _study("wrong-labels", question, seen, data.known_errors())
 
 
 def disagreement() -> JudgedCollection:
-    """Question B: on which images do people disagree with the label of CIFAR-10?"""
+    """Question B: on which images do people disagree with the label of CIFAR-10?
+
+    The truth are three anonymous votes per image.
+    """
     data = load_cifar10n()
+    differs = data.slots != data.clean[:, None]
+    votes = Annotations(
+        kind="binary",
+        items=data.seen.items,
+        classes=("no", "yes"),
+        item=np.repeat(np.arange(len(differs)), differs.shape[1]),
+        label=differs.ravel().astype(np.int64),
+    )
     question = "on which images do people disagree with the label?"
-    return _study("disagreement", question, data.collection(data.clean), data.disagreement())
+    return _study("disagreement", question, data.seen, votes)
 
 
 def _study(name: str, question: str, seen: Collection, votes: Annotations) -> JudgedCollection:
@@ -179,14 +165,6 @@ PUBLISHED: Mapping[str, tuple[float, float]] = {  # AUROC and average precision 
     "NoiseRank": (57.3, 11.1),
     "SelfClean": (61.1, 13.4),
 }
-WHOLE: Mapping[str, tuple[tuple[float, float], tuple[float, float]]] = {
-    # both as on record for all 50,000 images with such features, by question
-    "confident learning, AdaBoost": ((74.4, 29.0), (59.1, 12.3)),
-    "NoiseRank": ((60.8, 13.6), (57.4, 11.8)),
-    "SelfClean": ((86.1, 44.9), (63.7, 14.1)),
-    "kNN disagreement": ((89.5, 45.8), (66.7, 15.4)),
-    "confident learning, logistic regression": ((90.4, 59.6), (67.6, 16.6)),
-}
 
 
 def reproduce(tell: Tell = silent, *, data: Cifar10N | None = None) -> Reproduction:
@@ -194,13 +172,12 @@ def reproduce(tell: Tell = silent, *, data: Cifar10N | None = None) -> Reproduct
     data = load_cifar10n() if data is None else data
     rows = [row for place in range(len(QUESTIONS)) for row in _recomputed(data, place, tell)]
     ends = tuple(f"{metric}_{end}" for metric in METRICS for end in ("low", "high"))
-    whole = tuple(f"{metric}_50k" for metric in METRICS)
     return Reproduction(
-        title=f"CIFAR-10N label errors, {len(data.items):,} images, in per cent",
+        title=f"CIFAR-10N label errors, {len(data.seen):,} images, in per cent",
         source="Gröger et al., CleanPatrick: A Benchmark for Image Data Cleaning, Table 1, "
         "columns CIFAR-10N",
         keys=("question", "method"),
-        columns=(*METRICS, *ends, *whole),
+        columns=(*METRICS, *ends),
         rows=rows,
         published={
             (question, name): dict(zip(METRICS, PUBLISHED[name], strict=True))
@@ -209,15 +186,15 @@ def reproduce(tell: Tell = silent, *, data: Cifar10N | None = None) -> Reproduct
             if name in PUBLISHED
         },
         tolerance=TOLERANCE,
-        notes=_notes(rows, float(100 * data.wrong.mean())),
-        formats=dict.fromkeys((*METRICS, *ends, *whole), (".1f", ".1f")),
+        notes=_notes(rows, float(100 * (data.aggregate != data.clean).mean())),
+        formats=dict.fromkeys((*METRICS, *ends), (".1f", ".1f")),
         figures=len(METRICS) * len(PUBLISHED.keys() & METHODS.keys()),
     )
 
 
 def _recomputed(data: Cifar10N, place: int, tell: Tell) -> list[dict[str, str | float]]:
     """The rows of one question."""
-    seen = data.collection((data.aggregate, data.clean)[place])
+    seen = replace(data.seen, labels=(data.aggregate, data.clean)[place])
     predictions = []
     for number, (name, detector) in enumerate(METHODS.items()):
         tell(place * len(METHODS) + number, len(QUESTIONS) * len(METHODS))
@@ -229,12 +206,11 @@ def _recomputed(data: Cifar10N, place: int, tell: Tell) -> list[dict[str, str | 
     rows = []
     for name in METHODS:
         row: dict[str, str | float] = {"question": QUESTIONS[place], "method": name}
-        for metric, whole in zip(METRICS, WHOLE[name][place], strict=True):
+        for metric in METRICS:
             estimate = estimates[name, metric]
             row[metric] = 100 * estimate.value
             row[f"{metric}_low"] = 100 * estimate.low
             row[f"{metric}_high"] = 100 * estimate.high
-            row[f"{metric}_50k"] = whole
         rows.append(row)
     return rows
 
@@ -262,7 +238,6 @@ def _notes(rows: Sequence[Mapping[str, str | float]], share: float) -> Names:
         "what detectors are given differs.",
         f"Tolerance: {TOLERANCE:g} points, because features come from EfficientNet-Lite2 at "
         "128 pixels instead of the paper's vision transformer, and images are 10,000 of "
-        "50,000. 50k: figures on record for such features of all 50,000 images, not computed "
-        "by this command; NoiseRank there may have been read differently from ours.",
+        "50,000.",
         "Intervals are of 95 %, over images. Confident learning ranks by self-confidence.",
     )

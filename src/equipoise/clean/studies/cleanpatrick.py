@@ -32,7 +32,7 @@ from equipoise.clean.collection import (
     duplicate_groups,
     pair_name,
 )
-from equipoise.clean.detector import Progress
+from equipoise.clean.detector import Progress, silent
 from equipoise.clean.encoders import Encoder
 from equipoise.clean.reading import ids, read_collection, read_table, with_labels, words
 from equipoise.datasets import Source
@@ -78,7 +78,7 @@ def load_cleanpatrick(
     votes: bool = True,
     encoder: Encoder | str | None = "default",
     cache: AnyPath | None = None,
-    progress: Progress | None = None,
+    progress: Progress = silent,
 ) -> JudgedCollection:
     """Read the release and the images.
 

@@ -17,8 +17,7 @@ from equipoise.clean.collection import TASKS, Collection, JudgedCollection, Pixe
 from equipoise.clean.detector import require_packages
 from equipoise.clean.encoders import GreyPixels
 from equipoise.clean.images import ArrayImages
-from equipoise.clean.pictures import Alteration
-from equipoise.clean.planting import Copies, Flips, OffTopic, contaminate
+from equipoise.clean.planting import Alteration, Copies, Flips, OffTopic, contaminate
 from equipoise.types import Annotations, Bools, Floats, Names
 
 _PER_CLASS, _SIDE, _PATCH = 50, 32, 64

@@ -52,7 +52,11 @@ def label_aurocs(scores: ItemsByClasses, labels: ItemsByClasses) -> Floats:
 
 def macro_auroc(scores: ItemsByClasses, labels: ItemsByClasses) -> float:
     """Mean AUROC of the labels that have one, nan if none has."""
-    values = label_aurocs(scores, labels)
+    return macro(label_aurocs(scores, labels))
+
+
+def macro(values: Floats) -> float:
+    """Mean over the labels whose value is defined, nan if none is."""
     defined = values[~np.isnan(values)]
     return float(defined.mean()) if len(defined) else float("nan")
 

@@ -37,7 +37,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import nn
+from torch import Tensor, nn
 
 from equipoise.read import codec
 from equipoise.read.files import content
@@ -72,7 +72,7 @@ _AT_ONCE = 16  # batches that are gathered and augmented together
 Tell = Callable[[int, int], None]  # is told how much is done, of how much
 
 
-def augmented(images: torch.Tensor, shift: int, *, flip: bool) -> torch.Tensor:
+def augmented(images: Tensor, shift: int, *, flip: bool) -> Tensor:
     """Images moved by up to some pixels, and mirrored half of the time."""
     if not shift and not flip:
         return images
@@ -97,7 +97,7 @@ class Course:
     auroc: float = -math.inf
     since: int = 0
     seconds: float = 0.0
-    state: dict[str, torch.Tensor] = field(default_factory=dict)
+    state: dict[str, Tensor] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -355,7 +355,7 @@ class Bench:
             self._fingerprint(cell),
             {
                 "model": model.state_dict(),
-                "auroc": trained.auroc, "epochs": trained.epochs, "seconds": trained.seconds,
+                "epochs": trained.epochs, "seconds": trained.seconds,
                 "peak": self._peak(), "workers": self.machine.workers,
             },
         )  # fmt: skip
@@ -399,7 +399,6 @@ class Bench:
             "baselines": [baseline.seed for baseline in baselines],
             "weights": [saved["content"] for _, saved in stands_on],
             "ood": self._strange_facts(),
-            "val_auroc": macro_auroc(_mean(arrays, "val"), self.there.val_labels),
         }  # fmt: skip
         codec.write_sealed(self.folder.run(cell), meta, arrays, packed=True)
         self.folder.checkpoint(cell).unlink(missing_ok=True)
@@ -417,7 +416,6 @@ class Bench:
         return {
             "train_seconds": seconds + settle_seconds, "epochs": epochs,
             "own_epochs": trained.epochs,
-            "seconds_per_epoch": seconds / epochs,
             "workers": max([self.machine.workers, *(saved["workers"] for saved in stands_on)]),
             "peak_bytes": None if None in peaks else max(peaks),
         }  # fmt: skip
@@ -450,7 +448,7 @@ class Bench:
         return model, saved
 
     def _trained(
-        self, cell: Cell, states: list[dict[str, torch.Tensor]], tell: Tell
+        self, cell: Cell, states: list[dict[str, Tensor]], tell: Tell
     ) -> tuple[nn.Module, Course]:
         """A model, trained unless it only takes over baselines."""
         if self.there.device.type == "cuda":
@@ -499,7 +497,7 @@ class Bench:
         return read_severities(content(self.folder.corruptions))
 
     def _predictions(
-        self, cell: Cell, method: Method, model: nn.Module, parts: dict[str, torch.Tensor]
+        self, cell: Cell, method: Method, model: nn.Module, parts: dict[str, Tensor]
     ) -> dict[str, NDArray[Any]]:
         """Arrays of every part; members are the same draws in each."""
         arrays: dict[str, NDArray[Any]] = {}
@@ -512,7 +510,7 @@ class Bench:
         return arrays
 
     @cached_property
-    def parts(self) -> dict[str, torch.Tensor]:
+    def parts(self) -> dict[str, Tensor]:
         """Images of every part that is predicted, clean and strange."""
         clean = {part: self.data.part(part).images for part in ("val", "test")}
         if (other := self.other) is not None:
@@ -558,12 +556,3 @@ def _forecast_arrays(forecast: Forecast) -> dict[str, NDArray[Any]]:
             whole = tensor.float().cpu().numpy()
             arrays[name] = np.clip(whole, -6e4, 6e4).astype(kind) if name == "logits" else whole
     return arrays
-
-
-def _mean(arrays: dict[str, NDArray[Any]], part: str) -> NDArray[Any]:
-    """The mean prediction of a part, as a reader of the file will find it."""
-    if f"{part}_alpha" in arrays:
-        alpha, beta = arrays[f"{part}_alpha"], arrays[f"{part}_beta"]
-        return alpha / (alpha + beta)
-    logits = torch.from_numpy(arrays[f"{part}_logits"]).double()
-    return logits.sigmoid().mean(0).numpy()

@@ -19,10 +19,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
-from typing import ClassVar, Literal
+from typing import Literal
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.nn import functional
 
 from equipoise.types import InputError, nearest
@@ -48,7 +48,7 @@ class Network(nn.Module):
         super().__init__()
         self.body, self.dim, self.shape, self.transformer = body, dim, shape, transformer
 
-    def forward(self, images: torch.Tensor) -> torch.Tensor:
+    def forward(self, images: Tensor) -> Tensor:
         """The features (items, dim) of images."""
         return self.body(images)
 
@@ -70,7 +70,7 @@ class _BasicBlock(nn.Module):
                 nn.Conv2d(before, after, 1, stride, bias=False), nn.BatchNorm2d(after)
             )
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
+    def forward(self, x: Tensor) -> Tensor:
         """One residual step."""
         return self.relu(self.body(x) + self.shortcut(x))
 
@@ -84,18 +84,18 @@ class Attention(nn.Module):
         self.qkv = nn.Linear(dim, 3 * dim)
         self.out = nn.Linear(dim, dim)
 
-    def split(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    def split(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Queries, keys and values, each (items, heads, tokens, width)."""
         items, tokens, dim = x.shape
         parts = self.qkv(x).view(items, tokens, 3, self.heads, dim // self.heads)
         query, key, value = parts.permute(2, 0, 3, 1, 4)
         return query, key, value
 
-    def join(self, heads: torch.Tensor) -> torch.Tensor:
+    def join(self, heads: Tensor) -> Tensor:
         """The output projection of the heads put side by side."""
         return self.out(heads.transpose(1, 2).flatten(2))
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
+    def forward(self, x: Tensor) -> Tensor:
         """Plain attention, softmax(QK'/sqrt d) V."""
         return self.join(functional.scaled_dot_product_attention(*self.split(x)))
 
@@ -109,7 +109,7 @@ class _TransformerBlock(nn.Module):
         self.attention: nn.Module = Attention(dim, heads)
         self.mlp = nn.Sequential(nn.Linear(dim, 4 * dim), nn.GELU(), nn.Linear(4 * dim, dim))
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
+    def forward(self, x: Tensor) -> Tensor:
         """One transformer step."""
         x = x + self.attention(self.norm1(x))
         return x + self.mlp(self.norm2(x))
@@ -135,7 +135,7 @@ class _Transformer(nn.Module):
         for vector in (self.token, self.position):
             nn.init.trunc_normal_(vector, std=0.02)
 
-    def forward(self, images: torch.Tensor) -> torch.Tensor:
+    def forward(self, images: Tensor) -> Tensor:
         """Images to features."""
         x = self.patches(images).flatten(2).transpose(1, 2)
         x = torch.cat([self.token.expand(len(x), -1, -1), x], 1) + self.position
@@ -146,7 +146,7 @@ class _Transformer(nn.Module):
 class ResNet:
     """A residual network; the default is ResNet-18."""
 
-    transformer: ClassVar[bool] = False
+    transformer = False
     width: int = 64
     blocks: int = 2
     stem: Literal["small", "imagenet"] = "small"
@@ -186,7 +186,7 @@ class ResNet:
 class ViT:
     """A vision transformer; the default is ViT-tiny with patches of 8 pixels."""
 
-    transformer: ClassVar[bool] = True
+    transformer = True
     dim: int = 192
     depth: int = 12
     heads: int = 3
@@ -215,7 +215,7 @@ class ViT:
 class Timm:
     """A network of timm by its name; methods that change attention need our own ViT."""
 
-    transformer: ClassVar[bool] = False
+    transformer = False
     name: str
     pretrained: bool = True
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from equipoise.types import Floats, InputError
 from equipoise.uq.training.data import ImageData, Recipe
@@ -25,9 +26,9 @@ class Batch(NamedTuple):
     Those of a part are 8-bit, those of a batch are inputs; an unknown label means nothing.
     """
 
-    images: torch.Tensor
-    labels: torch.Tensor
-    known: torch.Tensor
+    images: Tensor
+    labels: Tensor
+    known: Tensor
 
 
 class DeviceData:
@@ -49,19 +50,19 @@ class DeviceData:
         self.val = self._labelled(val.images, val.labels, Recipe())
         self.val_labels = val.labels
 
-    def _channel(self, values: Floats) -> torch.Tensor:
+    def _channel(self, values: Floats) -> Tensor:
         return torch.tensor(values, dtype=torch.float32, device=self.device).view(1, -1, 1, 1)
 
     def _labelled(self, images: NDArray[np.uint8], labels: Floats, recipe: Recipe) -> Batch:
         y, known = (torch.from_numpy(array).to(self.device) for array in recipe.targets(labels))
         return Batch(self.images(images), y, known)
 
-    def images(self, images: NDArray[np.uint8]) -> torch.Tensor:
+    def images(self, images: NDArray[np.uint8]) -> Tensor:
         """8-bit images, channels first, on the device if they fit, else pinned."""
         tensor = torch.from_numpy(np.ascontiguousarray(images.transpose(0, 3, 1, 2)))
         return tensor.to(self.device) if self.resident else tensor.pin_memory()
 
-    def inputs(self, images: torch.Tensor) -> torch.Tensor:
+    def inputs(self, images: Tensor) -> Tensor:
         """Scaled floats on the device, there in the memory format that is fast."""
         there = images.to(self.device, non_blocking=True)
         scaled = (there.float() / 255 - self._mean) / self._spread
@@ -79,9 +80,7 @@ class DeviceData:
             return nullcontext()
         return torch.autocast("cuda", torch.bfloat16)
 
-    def apply(
-        self, function: Callable[[torch.Tensor], torch.Tensor], images: torch.Tensor
-    ) -> torch.Tensor:
+    def apply(self, function: Callable[[Tensor], Tensor], images: Tensor) -> Tensor:
         """A function of inputs over all images, in batches, without gradients, in float32.
 
         Mixed precision is for training alone; what is validated, fitted or saved has none.

@@ -28,10 +28,10 @@ prediction, where M draws of masks are the members. With r = 0 a block is the pl
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.nn import functional
 
 from equipoise.uq.training.methods.method import (
@@ -46,7 +46,7 @@ from equipoise.uq.training.networks import Attention, replace_modules
 from equipoise.uq.training.resident import Batch
 
 
-def gumbel_weights(scores: torch.Tensor, tau: float, *, hard: bool = False) -> torch.Tensor:
+def gumbel_weights(scores: Tensor, tau: float, *, hard: bool = False) -> Tensor:
     """Random weights over the last axis, softmax((scores + g)/tau)."""
     with torch.autocast(scores.device.type, enabled=False):
         scores = scores.float()
@@ -70,7 +70,7 @@ class RandomAttention(nn.Module):
             start = torch.rand(width, settings.centroids) - 0.5
             self.centroids = nn.Parameter(start)
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
+    def forward(self, x: Tensor) -> Tensor:
         """Attention drawn at random."""
         query, key, value = self.plain.split(x)
         hard = self.settings.hard
@@ -85,9 +85,9 @@ class RandomAttention(nn.Module):
 class GumbelAttention(Method):
     """Random attention weights."""
 
-    title: ClassVar[str] = "Gumbel-Softmax Attention"
-    reference: ClassVar[str] = "Pei et al., AAAI 2022"
-    transformer_only: ClassVar[bool] = True
+    title = "Gumbel-Softmax Attention"
+    reference = "Pei et al., AAAI 2022"
+    transformer_only = True
     tau1: float = 1.0
     tau2: float | None = None
     centroids: int = 0
@@ -108,7 +108,7 @@ class HeadMasks(nn.Module):
         super().__init__()
         self.plain, self.settings, self.share = plain, settings, 1.0
 
-    def _keep(self, items: int, device: torch.device) -> torch.Tensor:
+    def _keep(self, items: int, device: torch.device) -> Tensor:
         """What each head of each image counts (items, heads)."""
         heads = self.plain.heads
         draw = torch.rand(items, heads, device=device)
@@ -117,7 +117,7 @@ class HeadMasks(nn.Module):
         stays = stays | ~block | (draw == draw.amax(1, keepdim=True))
         return stays * (heads / stays.sum(1, keepdim=True))
 
-    def _hidden(self, x: torch.Tensor) -> torch.Tensor | None:
+    def _hidden(self, x: Tensor) -> Tensor | None:
         """What is added to the attention of each token (items, 1, 1, tokens)."""
         p = self.settings.p_token * self.share
         if p == 0:
@@ -127,7 +127,7 @@ class HeadMasks(nn.Module):
         bias = torch.zeros(hide.shape, dtype=x.dtype, device=x.device)
         return bias.masked_fill(hide, -math.inf)[:, None, None]
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
+    def forward(self, x: Tensor) -> Tensor:
         """Attention whose heads are weighted."""
         query, key, value = self.plain.split(x)
         hidden = self._hidden(query.transpose(1, 2))
@@ -141,9 +141,9 @@ class HeadMasks(nn.Module):
 class MaskedAttention(Method):
     """Random masks over the heads of attention."""
 
-    title: ClassVar[str] = "Masked Attention (after Baur 2025, reconstruction)"
-    reference: ClassVar[str] = "Baur et al., SPIE 13406, 2025 (reconstruction)"
-    transformer_only: ClassVar[bool] = True
+    title = "Masked Attention (after Baur 2025, reconstruction)"
+    reference = "Baur et al., SPIE 13406, 2025 (reconstruction)"
+    transformer_only = True
     p_block: float = 0.5
     p_head: float = 0.5
     p_token: float = 0.0
@@ -162,12 +162,12 @@ class MaskedAttention(Method):
             return (1 - math.cos(math.pi * share)) / 2
         return share if self.schedule == "linear" else 1.0
 
-    def loss(self, model: nn.Module, batch: Batch, clock: Clock) -> torch.Tensor:
+    def loss(self, model: nn.Module, batch: Batch, clock: Clock) -> Tensor:
         """The plain loss under masks of the scheduled portion."""
         _set_share(model, self.portion(clock.share))
         return masked_bce(model(batch.images), batch)
 
-    def logits(self, model: nn.Module, images: torch.Tensor) -> torch.Tensor:
+    def logits(self, model: nn.Module, images: Tensor) -> Tensor:
         """One draw of whole masks."""
         _set_share(model, 1.0)
         return model(images)

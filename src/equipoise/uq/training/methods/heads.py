@@ -4,8 +4,7 @@ Deep ensemble (Lakshminarayanan et al., NeurIPS 2017): K baselines of different 
 
 The ensemble of seed s has the baseline of seed s and those of seeds s + 1000, s + 2000, ...: no
 two ensembles of a grid share a member, so their spread over seeds is that of independent
-ensembles. The members are trained as baselines and reused; the loss here, the mean of the
-members' losses, trains all at once from scratch for those who want that.
+ensembles. The members are trained as baselines and reused.
 
 Shallow ensemble (Lee et al., 2015): several linear heads on one network.
 
@@ -46,10 +45,10 @@ CIFAR-10.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.nn import functional
 
 from equipoise.uq.training.methods.method import (
@@ -62,7 +61,6 @@ from equipoise.uq.training.methods.method import (
     State,
     label_bce,
     load_baseline,
-    masked_bce,
     masked_mean,
 )
 from equipoise.uq.training.networks import Architecture
@@ -75,9 +73,9 @@ APART = 1000  # between the seeds of the members of an ensemble
 class DeepEnsemble(Method):
     """Independent baselines."""
 
-    title: ClassVar[str] = "Deep Ensemble"
-    reference: ClassVar[str] = "Lakshminarayanan et al., NeurIPS 2017"
-    sampled: ClassVar[bool] = True
+    title = "Deep Ensemble"
+    reference = "Lakshminarayanan et al., NeurIPS 2017"
+    sampled = True
     members: int = MEMBERS
 
     def baselines(self, architecture: Architecture, seed: int) -> tuple[int, ...]:
@@ -94,16 +92,11 @@ class DeepEnsemble(Method):
         for member, state in zip(model, states, strict=True):
             load_baseline(member, state)
 
-    def loss(self, model: nn.Module, batch: Batch, clock: Clock) -> torch.Tensor:
-        """The mean of the members' own losses."""
-        del clock
-        return torch.stack([masked_bce(member(batch.images), batch) for member in model]).mean()
-
-    def outputs(self, model: nn.Module, images: torch.Tensor) -> torch.Tensor:
+    def outputs(self, model: nn.Module, images: Tensor) -> Tensor:
         """One of each network."""
         return torch.stack([member(images) for member in model])
 
-    def predict(self, model: nn.Module, images: torch.Tensor, data: DeviceData) -> Forecast:
+    def predict(self, model: nn.Module, images: Tensor, data: DeviceData) -> Forecast:
         """Each network is a member."""
         return Forecast(logits=torch.stack([data.apply(member, images) for member in model]))
 
@@ -112,29 +105,29 @@ class DeepEnsemble(Method):
 class ShallowEnsemble(Method):
     """Several heads on one network."""
 
-    title: ClassVar[str] = "Shallow Ensemble"
-    reference: ClassVar[str] = "Lee et al., 2015"
-    sampled: ClassVar[bool] = True
+    title = "Shallow Ensemble"
+    reference = "Lee et al., 2015"
+    sampled = True
     heads: int = MEMBERS
 
     def build(self, make: MakeNetwork, classes: int) -> nn.Module:
         """A network with heads side by side."""
         return Classifier(make(), classes * self.heads)
 
-    def _members(self, output: torch.Tensor) -> torch.Tensor:
+    def _members(self, output: Tensor) -> Tensor:
         """Logits (heads, items, classes)."""
         return output.float().unflatten(1, (self.heads, -1)).transpose(0, 1)
 
-    def outputs(self, model: nn.Module, images: torch.Tensor) -> torch.Tensor:
+    def outputs(self, model: nn.Module, images: Tensor) -> Tensor:
         """Those of the heads."""
         return self._members(model(images))
 
-    def predict(self, model: nn.Module, images: torch.Tensor, data: DeviceData) -> Forecast:
+    def predict(self, model: nn.Module, images: Tensor, data: DeviceData) -> Forecast:
         """Heads as members."""
         return Forecast(logits=self._members(data.apply(model, images)))
 
 
-def beta_fit(a: torch.Tensor, b: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+def beta_fit(a: Tensor, b: Tensor, y: Tensor) -> Tensor:
     """Expected squared error of a probability drawn from Beta(a, b).
 
     Examples
@@ -147,7 +140,7 @@ def beta_fit(a: torch.Tensor, b: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     return (mean - y) ** 2 + mean * (1 - mean) / (total + 1)
 
 
-def beta_kl(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+def beta_kl(a: Tensor, b: Tensor) -> Tensor:
     """Divergence of Beta(a, b) from the uniform distribution, in nats.
 
     Examples
@@ -164,8 +157,8 @@ def beta_kl(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 class BetaEdl(Method):
     """A Beta distribution per label."""
 
-    title: ClassVar[str] = "Beta-EDL"
-    reference: ClassVar[str] = "Sensoy et al., NeurIPS 2018"
+    title = "Beta-EDL"
+    reference = "Sensoy et al., NeurIPS 2018"
     evidence: Literal["softplus", "exp"] = "softplus"
     kl: Literal["other_evidence", "full"] = "other_evidence"
     scale: float = 0.01
@@ -176,7 +169,7 @@ class BetaEdl(Method):
         """A network with two outputs per label."""
         return Classifier(make(), 2 * classes)
 
-    def parameters(self, output: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def parameters(self, output: Tensor) -> tuple[Tensor, Tensor]:
         """The Beta parameters of outputs."""
         output = output.float()
         if self.evidence == "exp":
@@ -186,7 +179,7 @@ class BetaEdl(Method):
         a, b = (1 + grown).chunk(2, 1)
         return a, b
 
-    def loss(self, model: nn.Module, batch: Batch, clock: Clock) -> torch.Tensor:
+    def loss(self, model: nn.Module, batch: Batch, clock: Clock) -> Tensor:
         """Fit and penalty."""
         output, y = model(batch.images), batch.labels
         with torch.autocast(output.device.type, enabled=False):
@@ -200,12 +193,12 @@ class BetaEdl(Method):
                 penalty = beta_kl(torch.where(y == 1, none, a), torch.where(y == 1, b, none))
             return masked_mean(beta_fit(a, b, y) + weight * penalty, batch.known)
 
-    def probability(self, model: nn.Module, images: torch.Tensor) -> torch.Tensor:
+    def probability(self, model: nn.Module, images: Tensor) -> Tensor:
         """The mean of the Beta distribution."""
         a, b = self.parameters(model(images))
         return a / (a + b)
 
-    def predict(self, model: nn.Module, images: torch.Tensor, data: DeviceData) -> Forecast:
+    def predict(self, model: nn.Module, images: Tensor, data: DeviceData) -> Forecast:
         """Beta parameters."""
         a, b = self.parameters(data.apply(model, images))
         return Forecast(alpha=a, beta=b)
@@ -215,8 +208,8 @@ class BetaEdl(Method):
 class LossPrediction(Method):
     """A side head that predicts the loss."""
 
-    title: ClassVar[str] = "Loss Prediction"
-    reference: ClassVar[str] = "Yoo and Kweon, CVPR 2019"
+    title = "Loss Prediction"
+    reference = "Yoo and Kweon, CVPR 2019"
     depth: int = 3
     width: int = 1024
     weight: float = 0.0526
@@ -232,11 +225,11 @@ class LossPrediction(Method):
         model.side = nn.Sequential(*layers, nn.Linear(before, classes))
         return model
 
-    def logits(self, model: nn.Module, images: torch.Tensor) -> torch.Tensor:
+    def logits(self, model: nn.Module, images: Tensor) -> Tensor:
         """Those of the classifier."""
         return model(images)[:, 0]
 
-    def loss(self, model: nn.Module, batch: Batch, clock: Clock) -> torch.Tensor:
+    def loss(self, model: nn.Module, batch: Batch, clock: Clock) -> Tensor:
         """The plain loss and, weighted, that of the judgement."""
         del clock
         logits, judged = model(batch.images).unbind(1)
@@ -244,17 +237,15 @@ class LossPrediction(Method):
         judgement = self.judgement_loss(judged, logits, batch.labels)
         return masked_mean(plain + self.weight * judgement, batch.known)
 
-    def judgement_loss(
-        self, judged: torch.Tensor, logits: torch.Tensor, labels: torch.Tensor
-    ) -> torch.Tensor:
+    def judgement_loss(self, judged: Tensor, logits: Tensor, labels: Tensor) -> Tensor:
         """The squared error of the predicted loss of each label."""
         return (functional.softplus(judged) - label_bce(logits, labels).detach()) ** 2
 
-    def score(self, judged: torch.Tensor) -> torch.Tensor:
+    def score(self, judged: Tensor) -> Tensor:
         """The predicted loss."""
         return functional.softplus(judged)
 
-    def predict(self, model: nn.Module, images: torch.Tensor, data: DeviceData) -> Forecast:
+    def predict(self, model: nn.Module, images: Tensor, data: DeviceData) -> Forecast:
         """One member, and what its judgement says as its score."""
         logits, judged = data.apply(model, images).unbind(1)
         return Forecast(logits=logits[None], score=self.score(judged))
@@ -264,16 +255,14 @@ class LossPrediction(Method):
 class CorrectnessPrediction(LossPrediction):
     """A side head that predicts correctness."""
 
-    title: ClassVar[str] = "Correctness Prediction"
-    reference: ClassVar[str] = ""
+    title = "Correctness Prediction"
+    reference = ""
     weight: float = 0.0667
 
-    def judgement_loss(
-        self, judged: torch.Tensor, logits: torch.Tensor, labels: torch.Tensor
-    ) -> torch.Tensor:
+    def judgement_loss(self, judged: Tensor, logits: Tensor, labels: Tensor) -> Tensor:
         """The cross-entropy of the predicted correctness of each label."""
         return label_bce(judged, ((logits > 0) == (labels > 0.5)).float())
 
-    def score(self, judged: torch.Tensor) -> torch.Tensor:
+    def score(self, judged: Tensor) -> Tensor:
         """The predicted probability of an error."""
         return torch.sigmoid(-judged)

@@ -17,7 +17,7 @@ from functools import partial
 from typing import ClassVar, Literal, NamedTuple
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.nn import functional
 
 from equipoise.uq.training.networks import Architecture, Network
@@ -25,7 +25,7 @@ from equipoise.uq.training.resident import Batch, DeviceData
 
 MEMBERS = 5  # of every method by default, so that none is favoured (the paper's M)
 MakeNetwork = Callable[[], Network]
-State = Mapping[str, torch.Tensor]
+State = Mapping[str, Tensor]
 
 
 class Clock(NamedTuple):
@@ -59,10 +59,10 @@ class Forecast(NamedTuple):
         (items, classes): the method's own uncertainty, higher is less certain.
     """
 
-    logits: torch.Tensor | None = None
-    alpha: torch.Tensor | None = None
-    beta: torch.Tensor | None = None
-    score: torch.Tensor | None = None
+    logits: Tensor | None = None
+    alpha: Tensor | None = None
+    beta: Tensor | None = None
+    score: Tensor | None = None
 
 
 class Classifier(nn.Module):
@@ -79,11 +79,11 @@ class Classifier(nn.Module):
         self.side: nn.Module | None = None
         self.register_buffer("temperature", torch.ones(temperatures))
 
-    def forward(self, images: torch.Tensor) -> torch.Tensor:
+    def forward(self, images: Tensor) -> Tensor:
         """Logits of images."""
         return self.outputs(self.network(images))
 
-    def outputs(self, features: torch.Tensor) -> torch.Tensor:
+    def outputs(self, features: Tensor) -> Tensor:
         """Logits of features."""
         logits = in_float32(self.head, features) / self.temperature
         if self.side is None:
@@ -91,7 +91,7 @@ class Classifier(nn.Module):
         return torch.stack([logits, in_float32(self.side, features)], 1)
 
 
-def in_float32(head: nn.Module, features: torch.Tensor) -> torch.Tensor:
+def in_float32(head: nn.Module, features: Tensor) -> Tensor:
     """What a head makes of features, in float32 whatever the precision around it.
 
     Logits of bfloat16 would have eight bits: few distinct probabilities, and ties everywhere.
@@ -126,7 +126,7 @@ class Method:
         """Take over the weights of the trained baselines."""
         load_baseline(model, states[0])
 
-    def loss(self, model: nn.Module, batch: Batch, clock: Clock) -> torch.Tensor:
+    def loss(self, model: nn.Module, batch: Batch, clock: Clock) -> Tensor:
         """Cross-entropy of a batch, that of the mean probability over samples."""
         del clock
         outputs = self.outputs(model, batch.images)
@@ -138,11 +138,11 @@ class Method:
     def settle(self, model: nn.Module, data: DeviceData) -> None:
         """Fit what is fitted after training."""
 
-    def outputs(self, model: nn.Module, images: torch.Tensor) -> torch.Tensor:
+    def outputs(self, model: nn.Module, images: Tensor) -> Tensor:
         """Logits of one pass (items, classes), or of several samples, of inputs."""
         return model(images)
 
-    def logits(self, model: nn.Module, images: torch.Tensor) -> torch.Tensor:
+    def logits(self, model: nn.Module, images: Tensor) -> Tensor:
         """The mean prediction of one pass (items, classes) for a batch of inputs."""
         outputs = self.outputs(model, images)
         if not self.sampled:
@@ -150,11 +150,11 @@ class Method:
         samples = outputs.float()
         return log_mean_sigmoid(samples) - log_mean_sigmoid(-samples)
 
-    def probability(self, model: nn.Module, images: torch.Tensor) -> torch.Tensor:
+    def probability(self, model: nn.Module, images: Tensor) -> Tensor:
         """The same as a probability, for early stopping."""
         return self.logits(model, images).float().sigmoid()
 
-    def predict(self, model: nn.Module, images: torch.Tensor, data: DeviceData) -> Forecast:
+    def predict(self, model: nn.Module, images: Tensor, data: DeviceData) -> Forecast:
         """Predictions for 8-bit images: passes as members."""
         one_pass = partial(self.logits, model)
         return Forecast(
@@ -171,7 +171,7 @@ def load_baseline(model: nn.Module, state: State) -> None:
         raise RuntimeError(message)
 
 
-def masked_mean(values: torch.Tensor, known: torch.Tensor) -> torch.Tensor:
+def masked_mean(values: Tensor, known: Tensor) -> Tensor:
     """Mean over the known labels of a batch; 0 if none is known.
 
     Examples
@@ -182,18 +182,18 @@ def masked_mean(values: torch.Tensor, known: torch.Tensor) -> torch.Tensor:
     return (values * known).sum() / known.sum().clamp(min=1)
 
 
-def masked_bce(logits: torch.Tensor, batch: Batch) -> torch.Tensor:
+def masked_bce(logits: Tensor, batch: Batch) -> Tensor:
     """The plain loss: binary cross-entropy over the known labels."""
     return masked_mean(label_bce(logits, batch.labels), batch.known)
 
 
-def label_bce(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+def label_bce(logits: Tensor, labels: Tensor) -> Tensor:
     """Binary cross-entropy of every label, softplus(u) - yu."""
     logits = logits.float()
     return functional.softplus(logits) - labels * logits
 
 
-def mean_bce(logits: torch.Tensor, batch: Batch) -> torch.Tensor:
+def mean_bce(logits: Tensor, batch: Batch) -> Tensor:
     """Loss of the mean probability of samples (samples, items, classes).
 
     The logarithms of the mean probability and of its complement are taken in log space, which
@@ -203,7 +203,7 @@ def mean_bce(logits: torch.Tensor, batch: Batch) -> torch.Tensor:
     return masked_mean(-(batch.labels * yes + (1 - batch.labels) * no), batch.known)
 
 
-def log_mean_sigmoid(logits: torch.Tensor) -> torch.Tensor:
+def log_mean_sigmoid(logits: Tensor) -> Tensor:
     """The logarithm of the mean sigmoid over the first axis.
 
     Examples

@@ -12,9 +12,9 @@ Het-NN (Kendall and Gal, NeurIPS 2017): a predicted noise of each logit, with dr
 Besides the logit mu a head gives the log-variance v (weights N(0, 0.01^2), bias 0), s =
 exp(v/2).
 
-- Default loss: cross-entropy of the *mean* probability, BCE(mean_k sigma(mu + s e_k), y), S
-  noise samples. The paper's eq. (8), the mean cross-entropy of each sample, grows with s for
-  every mu and y, so that training drives the noise to zero; ``objective="eq8"`` reproduces it.
+- Loss: cross-entropy of the *mean* probability, BCE(mean_k sigma(mu + s e_k), y), S noise
+  samples. The paper's eq. (8), the mean cross-entropy of each sample, grows with s for every mu
+  and y, so that training drives the noise to zero.
 - Prediction: M passes with dropout; *within* a pass the noise samples are averaged first, so
   that the noise becomes aleatoric and dropout epistemic uncertainty.
 
@@ -37,26 +37,22 @@ for CIFAR-10.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.nn import functional
 
 from equipoise.types import InputError
 from equipoise.uq.training.methods.method import (
     MEMBERS,
     Classifier,
-    Clock,
     Forecast,
     MakeNetwork,
     Method,
     in_float32,
-    label_bce,
-    masked_mean,
 )
 from equipoise.uq.training.networks import Network, replace_modules
-from equipoise.uq.training.resident import Batch, DeviceData
+from equipoise.uq.training.resident import DeviceData
 
 
 class LastingDropout(nn.Module):
@@ -66,7 +62,7 @@ class LastingDropout(nn.Module):
         super().__init__()
         self.p, self.filterwise = p, filterwise
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
+    def forward(self, x: Tensor) -> Tensor:
         """Drop elements, or channels of maps and features of tokens."""
         if not self.filterwise or x.ndim == 2:
             return functional.dropout(x, self.p, training=True)
@@ -97,8 +93,8 @@ def with_dropout(network: Network, p: float, *, filterwise: bool) -> Network:
 class McDropout(Method):
     """Dropout after every activation, also in prediction."""
 
-    title: ClassVar[str] = "MC-Dropout"
-    reference: ClassVar[str] = "Gal and Ghahramani, ICML 2016"
+    title = "MC-Dropout"
+    reference = "Gal and Ghahramani, ICML 2016"
     p: float = 0.05
     filterwise: bool = True
     members: int = MEMBERS
@@ -113,11 +109,10 @@ class McDropout(Method):
 class HetNn(McDropout):
     """Noise of the logits, predicted per image and label."""
 
-    title: ClassVar[str] = "Het-NN"
-    reference: ClassVar[str] = "Kendall and Gal, NeurIPS 2017"
-    sampled: ClassVar[bool] = True
+    title = "Het-NN"
+    reference = "Kendall and Gal, NeurIPS 2017"
+    sampled = True
     samples: int = 1000
-    objective: Literal["mean", "eq8"] = "mean"
 
     def build(self, make: MakeNetwork, classes: int) -> nn.Module:
         """A network with dropout and a head of means and log-variances."""
@@ -126,20 +121,13 @@ class HetNn(McDropout):
         nn.init.zeros_(model.head.bias[classes:].data)
         return model
 
-    def outputs(self, model: nn.Module, images: torch.Tensor) -> torch.Tensor:
+    def outputs(self, model: nn.Module, images: Tensor) -> Tensor:
         """Means with noise, of one pass."""
         output = model(images)
         with torch.autocast(output.device.type, enabled=False):
             mean, log_variance = output.float().chunk(2, 1)
             noise = torch.randn(self.samples, *mean.shape, device=mean.device)
             return mean + (log_variance / 2).exp() * noise
-
-    def loss(self, model: nn.Module, batch: Batch, clock: Clock) -> torch.Tensor:
-        """Cross-entropy of the mean over noise, or the mean of cross-entropies (eq. 8)."""
-        if self.objective == "mean":
-            return Method.loss(self, model, batch, clock)
-        logits = self.outputs(model, batch.images)
-        return masked_mean(label_bce(logits, batch.labels).mean(0), batch.known)
 
 
 class HetXlModel(nn.Module):
@@ -153,7 +141,7 @@ class HetXlModel(nn.Module):
         self.factor = nn.Linear(network.dim, network.dim * settings.rank)
         self.scale = nn.Linear(network.dim, network.dim)
 
-    def forward(self, images: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def forward(self, images: Tensor) -> tuple[Tensor, Tensor]:
         """Mean logits (items, classes) and noise factors (items, classes, rank + dim).
 
         Logits with noise are ``mean + factors @ e`` with standard normal e.
@@ -174,9 +162,9 @@ class HetXlModel(nn.Module):
 class HetXl(Method):
     """Heteroscedastic noise in the feature."""
 
-    title: ClassVar[str] = "HET-XL"
-    reference: ClassVar[str] = "Collier et al., ICLR 2023"
-    sampled: ClassVar[bool] = True
+    title = "HET-XL"
+    reference = "Collier et al., ICLR 2023"
+    sampled = True
     rank: int = 15
     temperature: float = 1.5
     samples: int = 1000
@@ -186,17 +174,17 @@ class HetXl(Method):
         """A network with heads for logits and noise."""
         return HetXlModel(make(), classes, self)
 
-    def outputs(self, model: nn.Module, images: torch.Tensor) -> torch.Tensor:
+    def outputs(self, model: nn.Module, images: Tensor) -> Tensor:
         """Logits (samples, items, classes), the noise shared by the images."""
         mean, factors = model(images)
         with torch.autocast(mean.device.type, enabled=False):
             noise = torch.randn(factors.shape[2], self.samples, device=mean.device)
             return (mean[..., None] + factors @ noise).permute(2, 0, 1)
 
-    def predict(self, model: nn.Module, images: torch.Tensor, data: DeviceData) -> Forecast:
+    def predict(self, model: nn.Module, images: Tensor, data: DeviceData) -> Forecast:
         """Noise samples as members."""
 
-        def noisy(inputs: torch.Tensor) -> torch.Tensor:
+        def noisy(inputs: Tensor) -> Tensor:
             mean, factors = model(inputs)
             with torch.autocast(mean.device.type, enabled=False):
                 shape = (len(mean), factors.shape[2], self.members)

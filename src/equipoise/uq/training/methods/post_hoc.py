@@ -43,10 +43,10 @@ for each member on a tenth of the training images. The variance is at least 1e-3
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.utils import parametrize
 
@@ -67,8 +67,8 @@ _LIMIT = 7.0  # of |log T|: where the best T is infinite (or 0) it ends at about
 
 
 def fit_temperature(
-    logits: torch.Tensor, labels: torch.Tensor, known: torch.Tensor, *, per_label: bool = False
-) -> torch.Tensor:
+    logits: Tensor, labels: Tensor, known: Tensor, *, per_label: bool = False
+) -> Tensor:
     """The temperatures (labels or 1) with the least cross-entropy.
 
     Examples
@@ -84,7 +84,7 @@ def fit_temperature(
     how = {"max_iter": 200, "tolerance_grad": 1e-10, "tolerance_change": 1e-14}
     search = torch.optim.LBFGS([log_t], line_search_fn="strong_wolfe", **how)
 
-    def closure() -> torch.Tensor:
+    def closure() -> Tensor:
         search.zero_grad()
         scaled = logits * (-log_t.clamp(-_LIMIT, _LIMIT)).exp()
         loss = masked_mean(functional.softplus(scaled) - labels * scaled, known)
@@ -100,9 +100,9 @@ def fit_temperature(
 class TemperatureScaling(Method):
     """The baseline with calibrated logits."""
 
-    title: ClassVar[str] = "Temperature Scaling"
-    reference: ClassVar[str] = "Guo et al., ICML 2017"
-    from_baseline: ClassVar[bool] = True
+    title = "Temperature Scaling"
+    reference = "Guo et al., ICML 2017"
+    from_baseline = True
     per_label: bool = False
 
     def build(self, make: MakeNetwork, classes: int) -> nn.Module:
@@ -126,7 +126,7 @@ _MOST = 100_000  # training features
 _JITTERS = (0.0, *(10.0**power for power in range(-20, 0)))
 
 
-def _unit(x: torch.Tensor) -> torch.Tensor:
+def _unit(x: Tensor) -> Tensor:
     return x / x.norm().clamp(min=1e-12)
 
 
@@ -143,14 +143,14 @@ class SpectralBound(nn.Module):
         shape = (1, conv.in_channels, *((1, 1) if single else size))
         self.register_buffer("direction", _unit(torch.randn(shape)))
 
-    def _image(self, weight: torch.Tensor) -> torch.Tensor:
+    def _image(self, weight: Tensor) -> Tensor:
         return functional.conv2d(self.direction, weight, None, *self._how)
 
     @property
     def _how(self) -> tuple[Any, ...]:
         return self.stride, self.padding, self.dilation, self.groups
 
-    def forward(self, weight: torch.Tensor) -> torch.Tensor:
+    def forward(self, weight: Tensor) -> Tensor:
         """The weight, scaled down where its norm is over the bound."""
         with torch.autocast(weight.device.type, enabled=False):
             with torch.no_grad():
@@ -169,7 +169,7 @@ def _bound_convolutions(network: Network, bound: float) -> Network:
     """Bound the operator norm of every convolution of a network."""
     sizes: dict[nn.Module, tuple[int, int]] = {}
 
-    def record(module: nn.Module, inputs: tuple[torch.Tensor, ...]) -> None:
+    def record(module: nn.Module, inputs: tuple[Tensor, ...]) -> None:
         sizes[module] = (inputs[0].shape[2], inputs[0].shape[3])
 
     convolutions = [module for module in network.modules() if isinstance(module, nn.Conv2d)]
@@ -191,9 +191,7 @@ def _bound_convolutions(network: Network, bound: float) -> Network:
     return network
 
 
-def diagonal_log_density(
-    features: torch.Tensor, mean: torch.Tensor, variance: torch.Tensor
-) -> torch.Tensor:
+def diagonal_log_density(features: Tensor, mean: Tensor, variance: Tensor) -> Tensor:
     """Log density N(z; mean, diag variance), (items, labels) of means (labels, dim)."""
     columns = []
     for centre, spread in zip(mean, variance, strict=True):
@@ -215,7 +213,7 @@ class DduModel(Classifier):
         self.register_buffer("factor", torch.eye(dim, dtype=double))
 
     def fit_diagonal(
-        self, features: torch.Tensor, labels: torch.Tensor, known: torch.Tensor, shrink: float
+        self, features: Tensor, labels: Tensor, known: Tensor, shrink: float
     ) -> None:
         """Gaussians of absent and of present images per label."""
         pooled = features.var(0, correction=0)
@@ -230,7 +228,7 @@ class DduModel(Classifier):
             self.means[side], self.variances[side] = mean, variance.clamp(min=1e-12)
             self.counts[side] = count[:, 0]
 
-    def fit_global(self, features: torch.Tensor) -> None:
+    def fit_global(self, features: Tensor) -> None:
         """One Gaussian with a shrunk covariance; the least jitter that factorises."""
         many, dim = features.shape
         centred = features - features.mean(0)
@@ -245,7 +243,7 @@ class DduModel(Classifier):
         self.centre.copy_(features.mean(0))
         self.factor.copy_(factor)
 
-    def log_density(self, features: torch.Tensor, density: str) -> torch.Tensor:
+    def log_density(self, features: Tensor, density: str) -> Tensor:
         """Log densities (items, labels)."""
         if density == "global":
             flat = (features - self.centre).T
@@ -268,9 +266,9 @@ class DduModel(Classifier):
 class Ddu(Method):
     """The density of the feature as epistemic uncertainty."""
 
-    title: ClassVar[str] = "DDU"
-    reference: ClassVar[str] = "Mukhoti et al., CVPR 2023"
-    score_is: ClassVar[Literal["EU", "own"]] = "EU"
+    title = "DDU"
+    reference = "Mukhoti et al., CVPR 2023"
+    score_is = "EU"
     density: Literal["per_label_posneg", "per_label_pos", "global"] = "per_label_posneg"
     spectral_norm: bool = True
     bound: float = 3.0
@@ -295,7 +293,7 @@ class Ddu(Method):
         model.fit_global(features)
         settle_temperature(model, data, per_label=False)
 
-    def predict(self, model: nn.Module, images: torch.Tensor, data: DeviceData) -> Forecast:
+    def predict(self, model: nn.Module, images: Tensor, data: DeviceData) -> Forecast:
         """One member, and minus the log density as its score."""
         features = data.apply(model.network, images)
         with torch.no_grad():
@@ -318,11 +316,11 @@ class SwagModel(Classifier):
         self.register_buffer("deviations", torch.zeros(rank, many))
         self.register_buffer("count", torch.zeros((), dtype=torch.long))
 
-    def weights(self) -> torch.Tensor:
+    def weights(self) -> Tensor:
         """All parameters as one vector."""
         return torch.cat([parameter.detach().reshape(-1) for parameter in self.parameters()])
 
-    def set_weights(self, vector: torch.Tensor) -> None:
+    def set_weights(self, vector: Tensor) -> None:
         """Put a vector of all parameters in their place."""
         parameters = list(self.parameters())
         parts = vector.split([weight.numel() for weight in parameters])
@@ -338,7 +336,7 @@ class SwagModel(Classifier):
         self.deviations[count % len(self.deviations)] = now - self.mean
         self.count += 1
 
-    def draw(self) -> torch.Tensor:
+    def draw(self) -> Tensor:
         """Weights drawn from the Gaussian."""
         variance = (self.square - self.mean**2).clamp(min=_FLOOR)
         drawn = self.mean + variance.sqrt() * torch.randn_like(variance) / math.sqrt(2)
@@ -349,7 +347,7 @@ class SwagModel(Classifier):
         return drawn
 
 
-def _renew_batch_norm(model: nn.Module, images: torch.Tensor, data: DeviceData) -> None:
+def _renew_batch_norm(model: nn.Module, images: Tensor, data: DeviceData) -> None:
     """Estimate the statistics of batch normalisation again on some images."""
     norms = [module for module in model.modules() if isinstance(module, nn.BatchNorm2d)]
     if not norms:
@@ -369,10 +367,10 @@ def _renew_batch_norm(model: nn.Module, images: torch.Tensor, data: DeviceData) 
 class Swag(Method):
     """A Gaussian over weights, from the path of further training."""
 
-    title: ClassVar[str] = "SWAG"
-    reference: ClassVar[str] = "Maddox et al., NeurIPS 2019"
-    from_baseline: ClassVar[bool] = True
-    further_epochs: ClassVar[int] = 5
+    title = "SWAG"
+    reference = "Maddox et al., NeurIPS 2019"
+    from_baseline = True
+    further_epochs = 5
     rank: int = 20
     per_epoch: int = 4
     renew: float = 0.1
@@ -390,7 +388,7 @@ class Swag(Method):
         if left % interval == 0 and left // interval < self.per_epoch:
             model.remember()
 
-    def predict(self, model: nn.Module, images: torch.Tensor, data: DeviceData) -> Forecast:
+    def predict(self, model: nn.Module, images: Tensor, data: DeviceData) -> Forecast:
         """Draws of weights as members."""
         train = data.train.images
         some = torch.randperm(len(train))[: max(2, math.ceil(self.renew * len(train)))]
