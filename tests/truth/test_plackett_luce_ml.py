@@ -14,8 +14,11 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
 from equipoise import Annotations, InputError
+from equipoise.kernels.plackett_luce import expected_exposures
+from equipoise.truth import plackett_luce_ml
 from equipoise.truth.confusion import Fit
-from equipoise.truth.ranking_climb import exposures, plackett_luce_ml
+from equipoise.truth.rankings import collect_readings
+from tests.oracles.plackett_luce import exposures
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden/plausibilities.json").read_text())
 LIKELIHOOD = GOLDEN["pl_loglik"]
@@ -87,6 +90,34 @@ def test_exposures_are_averages_over_hidden_orders():
     assert_allclose(found[0], np.log(chance), atol=1e-12)
     assert_allclose(found[1][0], inside / chance, atol=1e-12)
     assert_allclose(found[2], whole / chance, atol=1e-12)
+
+
+@settings(max_examples=60)
+@given(first=readings(), second=readings(), seed=st.integers(0, 2**32 - 1))
+def test_exposures_of_cases_are_those_of_their_blocks(first, second, seed):
+    taken = collect_readings(cases([first, second], 7), "")
+    random, entries = np.random.default_rng(seed), len(taken.label)
+    rates, found = random.exponential(size=entries + 2), np.zeros(entries + 2)
+    names = ("start", "readings", "blocks", "elements", "element", "copies")
+    value = expected_exposures(tuple(getattr(taken, name) for name in names), rates, found)
+    expected, total = np.zeros(entries + 2), 0.0
+    for number, case in enumerate((first, second)):
+        own = slice(taken.start[number], taken.start[number + 1])
+        place = {k: taken.start[number] + i for i, k in enumerate(taken.label[own].tolist())}
+        for reading in case:
+            left = {*place.values(), entries + number}
+            for block in reading:
+                named = [place[k] for k in block]
+                left -= set(named)
+                later = sorted(left)
+                log, inside, whole = exposures(
+                    rates[named][None], np.array([rates[later].sum()])
+                )
+                total += log[0]
+                expected[named] += inside[0]
+                expected[later] += whole[0]
+    assert_allclose(found, expected, rtol=1e-10)
+    assert value == pytest.approx(total, abs=1e-10)
 
 
 @pytest.mark.parametrize("prior", [0.05, 0.5])

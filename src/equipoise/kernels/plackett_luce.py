@@ -12,6 +12,8 @@ the exact chances of all subsets, R(A) = sum over a in A of R(A minus a) / (Z + 
 larger blocks draw the first arrival T of the others from its log-concave density
 Z exp(-Z T) prod(1 - exp(-lambda T)), then each arrival before T.
 
+`expected_exposures` is the mean of all that under given rates, for the likeliest ones.
+
 Normal variables come from a ziggurat of 256 layers, gamma variables from rejection with a
 squeeze (both Marsaglia and Tsang 2000, both exact); random numbers from one counter-based
 stream per case (`equipoise.kernels.resampling`).
@@ -23,7 +25,7 @@ from typing import Any
 import numpy as np
 from numba import int64, uint64
 
-from equipoise.kernels import compiled
+from equipoise.kernels import compiled, compiled_as_numpy
 from equipoise.kernels.resampling import GOLDEN, _mix
 
 EXACT = 8
@@ -299,3 +301,57 @@ def chains(steps, cases, waits, ties, out):
                 for k in range(len(shapes)):
                     mass[row, place + k] = rates[k] / total
         mean_sum[c] = sums / len(mass)
+
+
+@compiled_as_numpy
+def _expect_block(rates, later, chance, reach):
+    """Log chance that a block comes before a later rate, and the expected time until then.
+
+    Also the expected time that each class of the block is awaited. ``chance`` and ``reach`` are
+    room for all subsets: to be the first to arrive, and to be what is left at some time.
+    """
+    inside, whole, full = np.zeros(len(rates)), 0.0, (1 << len(rates)) - 1
+    total = np.full(full + 1, later)
+    chance[: full + 1], reach[: full + 1] = 0.0, 0.0
+    chance[0], reach[full] = 1.0, 1.0
+    for subset in range(1, full + 1):
+        for i in range(len(rates)):
+            if subset >> i & 1:
+                chance[subset] += rates[i] * chance[subset ^ 1 << i]
+                total[subset] += rates[i]
+        chance[subset] /= total[subset]
+    for subset in range(full, 0, -1):
+        wait = reach[subset] * chance[subset] / chance[full] / total[subset]
+        whole += wait
+        for i in range(len(rates)):
+            if subset >> i & 1:
+                inside[i] += wait
+                reach[subset ^ 1 << i] += rates[i] / total[subset] * reach[subset]
+    return np.log(chance[full]), whole, inside
+
+
+@compiled_as_numpy
+def expected_exposures(cases, rates, exposure):
+    """Log-likelihood of all readings; adds the expected time that each rate is awaited.
+
+    ``cases`` is (first entry of each case, its first reading, first block of each reading,
+    first element of each block, classes in order as places in their case, copies of each
+    reading); ``rates`` and ``exposure`` are of all entries, then of the rest of each case.
+    """
+    start, readings, blocks, elements, element, copies = cases
+    chance, reach, likelihood = np.empty(1 << EXACT), np.empty(1 << EXACT), 0.0
+    for c in range(len(start) - 1):
+        entries = np.append(np.arange(start[c], start[c + 1]), start[-1] + c)
+        case_rates, time = rates[entries], np.zeros(len(entries))
+        for r in range(readings[c], readings[c + 1]):
+            later = np.ones(len(entries))
+            later[element[elements[blocks[r]] : elements[blocks[r + 1]]]] = 0.0
+            for b in range(blocks[r + 1] - 1, blocks[r] - 1, -1):
+                block, rate = element[elements[b] : elements[b + 1]], (later * case_rates).sum()
+                log, wait, inside = _expect_block(case_rates[block], rate, chance, reach)
+                likelihood += copies[r] * log
+                time += copies[r] * wait * later
+                time[block] += copies[r] * inside
+                later[block] = 1.0
+        exposure[entries] += time
+    return likelihood

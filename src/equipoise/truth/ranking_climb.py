@@ -20,10 +20,9 @@ A has the probability to arrive before the rest of the race
 
 .. math:: Q(A) = \sum_{a \in A} \frac{\lambda_a}{Z + \sum_A \lambda} Q(A \setminus a)
 
-which is the recursion of `equipoise.kernels.plackett_luce` times the rates: every number lies
-in [0, 1], so nothing overflows. The same recursion run backwards gives the probability that
-exactly A is still to come at some point of the hidden order, and with it expected exposures.
-All blocks of one size are done at once.
+where every number lies in [0, 1], so that nothing overflows. The same recursion run backwards
+gives the probability that exactly A is still to come at some point of the hidden order, and
+with it expected exposures (`equipoise.kernels.plackett_luce`).
 
 The result is a point estimate: one draw. See `plackett_luce` for how sure it is.
 
@@ -38,8 +37,6 @@ Examples
 array([[0.44, 0.49, 0.07]])
 """
 
-from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -47,9 +44,7 @@ import numpy as np
 from equipoise.truth.confusion import Fit
 from equipoise.truth.model import CLASSES, AggregationModel, unused_confidence
 from equipoise.truth.rankings import Readings, collect_readings
-from equipoise.types import Annotations, Floats, InputError, Ints, Plausibilities, notice
-
-_LARGEST = 8  # a block of n classes has 2^n subsets
+from equipoise.types import Annotations, Floats, InputError, Plausibilities, notice
 
 
 def plackett_luce_ml(
@@ -78,7 +73,8 @@ def plackett_luce_ml(
             "leave them at their defaults",
         )
     readings = collect_readings(annotations, task, model="plackett_luce_ml")
-    rates, steps = _fit_mm(_stages(readings), readings, count, stop)
+    _refuse_wide_ties(readings)
+    rates, steps = _fit_mm(readings, count, stop)
     notices = unused_confidence(annotations, "Plackett-Luce")
     if not steps["converged"]:
         text = "Plackett-Luce did not converge in {steps:count} steps: raise them" + (
@@ -97,91 +93,48 @@ def plackett_luce_ml(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Stages:
-    """Every block of every reading. Rates are those of all entries, then of each case's rest.
-
-    Attributes
-    ----------
-    later
-        Sparse (blocks, rates): which rates come after a block.
-    groups
-        Of each block size: numbers of the blocks, and their classes (blocks, size) as rates.
-    copies
-        How often a block occurs, shape (blocks,).
-    owner
-        The case of each rate, shape (rates,).
-    """
-
-    later: Any
-    groups: tuple[tuple[Ints, Ints], ...]
-    copies: Floats
-    owner: Ints
-
-
-def _stages(readings: Readings) -> _Stages:
-    """Lay out the blocks, and refuse those that tie too many classes."""
-    from scipy.sparse import csr_matrix
+def _refuse_wide_ties(readings: Readings) -> None:
+    """Refuse blocks that tie too many classes."""
+    from equipoise.kernels.plackett_luce import EXACT
 
     size = np.diff(readings.elements)
-    reading = np.repeat(np.arange(len(readings.copies)), np.diff(readings.blocks))
-    case = np.repeat(np.arange(len(readings.items)), np.diff(readings.readings))[reading]
-    if (size > _LARGEST).any():
+    if size.max() > EXACT:
+        reading = np.searchsorted(readings.blocks, size.argmax(), side="right") - 1
+        case = np.searchsorted(readings.readings, reading, side="right") - 1
         raise InputError(
-            f"plackett_luce_ml, item {readings.items[case[size.argmax()]]!r}",
+            f"plackett_luce_ml, item {readings.items[case]!r}",
             f"{size.max()} tied classes",
-            f"blocks of at most {_LARGEST}",
+            f"blocks of at most {EXACT}",
             "choose plackett_luce, which takes blocks of any size",
         )
-    entry = readings.element + readings.start[np.repeat(case, size)]
-    rows, columns = [], []
-    for b in range(len(size)):
-        first = readings.elements[readings.blocks[reading[b]]]
-        places = np.arange(readings.start[case[b]], readings.start[case[b] + 1])
-        after = np.setdiff1d(places, entry[first : readings.elements[b + 1]])
-        after = np.append(after, len(readings.label) + case[b])
-        rows.append(np.full(len(after), b))
-        columns.append(after)
-    owner = np.repeat(np.arange(len(readings.items)), np.diff(readings.start))
-    owner = np.concatenate([owner, np.arange(len(readings.items))])
-    place = (np.concatenate(rows), np.concatenate(columns))
-    groups = []
-    for s in np.unique(size):
-        block = np.flatnonzero(size == s)
-        groups.append((block, entry[readings.elements[block][:, None] + np.arange(s)]))
-    return _Stages(
-        later=csr_matrix((np.ones(len(place[0])), place), shape=(len(size), len(owner))),
-        groups=tuple(groups),
-        copies=readings.copies[reading],
-        owner=owner,
-    )
 
 
-def _fit_mm(
-    stages: _Stages, readings: Readings, prior: float, stop: Fit
-) -> tuple[Floats, dict[str, Any]]:
+def _fit_mm(readings: Readings, prior: float, stop: Fit) -> tuple[Floats, dict[str, Any]]:
     """Rates after minorise-maximise steps of all cases at once, and how the steps went.
 
-    The start is from the pseudo-counts and mentions.
+    Rates are those of all entries, then of the rest of each case; the start is from the
+    pseudo-counts and mentions.
     """
     cases, classes = len(readings.items), len(readings.classes)
-    extra = np.full(len(stages.owner), prior)
+    owner = np.repeat(np.arange(cases), np.diff(readings.start))
+    owner = np.concatenate([owner, np.arange(cases)])
+    extra = np.full(len(owner), prior)
     extra[len(readings.label) :] *= classes - np.diff(readings.start)
     shape = extra + np.concatenate([readings.mentions, np.zeros(cases)])
-    rates = shape / np.bincount(stages.owner, shape, cases)[stages.owner]
+    rates = shape / np.bincount(owner, shape, cases)[owner]
     trace = []
     for _ in range(stop.most):
-        likelihood, exposure = _expect(stages, rates)
+        likelihood, exposure = _expect(readings, rates)
         trace.append(likelihood + _log_prior(extra, rates))
         new = shape / (exposure + prior * classes)
-        new /= np.bincount(stages.owner, new, cases)[stages.owner]
+        new /= np.bincount(owner, new, cases)[owner]
         change = np.abs(new - rates)
         rates = new
         if change.max() <= stop.tolerance:
             break
     moved = np.zeros(cases)
-    np.maximum.at(moved, stages.owner, change)
-    trace.append(_expect(stages, rates)[0] + _log_prior(extra, rates))
+    np.maximum.at(moved, owner, change)
+    trace.append(_expect(readings, rates)[0] + _log_prior(extra, rates))
     return rates, {
         "converged": bool(change.max() <= stop.tolerance),
         "iterations": len(trace) - 1,
@@ -195,81 +148,14 @@ def _log_prior(extra: Floats, rates: Floats) -> float:
     return float((extra * np.log(np.where(extra > 0, rates, 1.0))).sum())
 
 
-def _expect(stages: _Stages, rates: Floats) -> tuple[float, Floats]:
+def _expect(readings: Readings, rates: Floats) -> tuple[float, Floats]:
     """Exact log-likelihood, and the expected exposure of every rate."""
-    later = stages.later @ rates
-    total, whole = 0.0, np.zeros(len(later))
+    from equipoise.kernels.plackett_luce import expected_exposures
+
+    names = ("start", "readings", "blocks", "elements", "element", "copies")
     exposure = np.zeros(len(rates))
-    for block, entry in stages.groups:
-        log_chance, inside, wait = exposures(rates[entry], later[block])
-        copies = stages.copies[block]
-        total += float(copies @ log_chance)
-        whole[block] = copies * wait
-        mass = (copies[:, None] * inside).ravel()
-        exposure += np.bincount(entry.ravel(), mass, len(rates))
-    return total, exposure + stages.later.T @ whole
-
-
-@cache
-def _layers(size: int) -> tuple[tuple[Ints, Ints, Ints], ...]:
-    """Subsets of a block by their size, from one class to all.
-
-    Of each size their codes, their members, and the codes without each member.
-    """
-    codes = np.arange(1 << size)
-    inside = (codes[:, None] >> np.arange(size)) & 1
-    layers = []
-    for number in range(1, size + 1):
-        subset = codes[inside.sum(axis=1) == number]
-        member = np.stack([np.flatnonzero(inside[code]) for code in subset])
-        layers.append((subset, member, subset[:, None] ^ (1 << member)))
-    return tuple(layers)
-
-
-def exposures(rates: Floats, later: Floats) -> tuple[Floats, Floats, Floats]:
-    """Log chance of blocks of one size, and expected exposures given that they happened.
-
-    Parameters
-    ----------
-    rates
-        Of the classes of each block, shape (blocks, size).
-    later
-        Rate of all that comes after a block, shape (blocks,).
-
-    Returns
-    -------
-    log_chance, inside, whole
-        Log chance that a block comes first, (blocks,); expected time that each of its classes
-        was awaited, (blocks, size); expected time until the last of them, (blocks,).
-
-    Examples
-    --------
-    >>> exposures(np.array([[2.0]]), np.array([2.0]))
-    (array([-0.693]), array([[0.25]]), array([0.25]))
-    """
-    size = rates.shape[1]
-    pace = np.zeros((len(rates), 1 << size))
-    chance = np.zeros((len(rates), 1 << size))
-    chance[:, 0] = 1.0
-    for subset, member, without in _layers(size):
-        member_rates = rates[:, member]
-        pace[:, subset] = later[:, None] + member_rates.sum(axis=2)
-        step = member_rates / pace[:, subset, None]
-        chance[:, subset] = (step * chance[:, without]).sum(axis=2)
-    reach = np.zeros((len(rates), 1 << size))
-    reach[:, -1] = 1.0
-    inside = np.zeros(rates.shape)
-    whole = np.zeros(len(rates))
-    for subset, member, without in reversed(_layers(size)):
-        visit = reach[:, subset] * chance[:, subset] / chance[:, -1:]
-        wait = visit / pace[:, subset]
-        whole += wait.sum(axis=1)
-        flow = rates[:, member] / pace[:, subset, None]
-        flow = flow * reach[:, subset, None]
-        for row in range(len(subset)):
-            inside[:, member[row]] += wait[:, row, None]
-            reach[:, without[row]] += flow[:, row]
-    return np.log(chance[:, -1]), inside, whole
+    cases = tuple(getattr(readings, name) for name in names)
+    return expected_exposures(cases, rates, exposure), exposure
 
 
 MODEL = AggregationModel(
