@@ -178,7 +178,7 @@ def item_scale(rest: Floats) -> Floats:
     >>> item_scale(np.array([0.8, 0.5, 0.0]))
     array([1.25, 2.  , 1.  ])
     """
-    return np.asarray(1 / np.where(rest <= NOTHING, 1.0, rest))
+    return 1 / np.where(rest <= NOTHING, 1.0, rest)
 
 
 def expected_shares(shares: Floats, scores: Floats) -> Floats:
@@ -344,7 +344,7 @@ class Ballots:
         moved = self.mass - self.labels[self.item]
         alone = self.alone
         moved[alone] = self._against_expected(alone)
-        return np.asarray(moved * (self.share * self._scale)[:, None])
+        return moved * (self.share * self._scale)[:, None]
 
     @cached_property
     def alone(self) -> Bools:
@@ -355,7 +355,7 @@ class Ballots:
     def _against_expected(self, alone: Bools) -> Floats:
         if self.expected is None:
             return self.mass[alone]
-        return np.asarray(self.mass[alone] - self.expected[self.item[alone]])
+        return self.mass[alone] - self.expected[self.item[alone]]
 
     @cached_property
     def _rest(self) -> Floats:
@@ -384,7 +384,7 @@ class Ballots:
             axis=1,
         )
         factor = ((number - 1) / safe)[self.item] * self._scale
-        moved = np.asarray(factor[:, None] * (mean[self.item] - left))
+        moved = factor[:, None] * (mean[self.item] - left)
         lonely = self.alone
         moved[lonely] = self._against_expected(lonely) * self._scale[lonely, None]
         return moved
@@ -550,4 +550,4 @@ def _moved(slope: Floats, ballots: Ballots, votes: slice, labels: str) -> Floats
     psi = slope[:, item, 0] * deviation[:, 0]
     for k in range(1, deviation.shape[1]):
         psi += slope[:, item, k] * deviation[:, k]
-    return np.asarray(psi)
+    return psi

@@ -572,7 +572,7 @@ def _widths(
             ratio = np.where(
                 estimated > 0, drawn / np.where(estimated > 0, estimated, 1.0), 1.0
             )
-            return np.asarray(np.sqrt(ratio) * student[some])
+            return np.sqrt(ratio) * student[some]
 
         yield wide
 

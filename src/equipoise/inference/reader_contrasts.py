@@ -274,7 +274,7 @@ class _Task:
     @property
     def mean(self) -> Floats:
         """Weighted mean gain, (rows,)."""
-        return np.asarray(np.nan_to_num(self.gain) @ self.weight)
+        return np.nan_to_num(self.gain) @ self.weight
 
 
 @dataclass(frozen=True, eq=False)
@@ -329,7 +329,7 @@ def compare_readers(
     if not parts:
         return None
     sums = _sums(parts)
-    means = np.asarray(np.mean([part.mean for part in parts], axis=0))
+    means = np.mean([part.mean for part in parts], axis=0)
     as_reader = np.mean([_as_competitor(part) for part in parts], axis=0)
     both = as_reader + np.mean([_as_truth(part) for part in parts], axis=0)
     people = as_reader @ as_reader.T
@@ -378,7 +378,7 @@ def compare_readers(
         defined_mean(np.stack([getattr(part, name) for part in parts]))
         for name in ("value", "gain")
     )
-    weight = np.asarray(np.mean([part.weight for part in parts], axis=0))
+    weight = np.mean([part.weight for part in parts], axis=0)
     return ReaderContrasts(value, gain, weight, these, like_these, sums.of_readers())
 
 
@@ -500,7 +500,7 @@ def truth_design(readings: Readings, weight: Floats, member: Floats | None = Non
     item = np.unique(readings.item, return_inverse=True)[1]
     there = csr_matrix((np.ones(len(item)), (item, readings.reader)), (item.max() + 1, readers))
     others = np.bincount(item) - 1.0
-    total = np.asarray(there @ per_vote)
+    total = there @ per_vote
     beside = (total[item] - per_vote[readings.reader]) / others[item]
     pull = np.bincount(readings.reader, beside, readers).astype(np.float64)
     together = (there.T @ diags(total / others**2) @ there).toarray()
@@ -509,7 +509,7 @@ def truth_design(readings: Readings, weight: Floats, member: Floats | None = Non
     shared[np.diag_indices(readers)] += per_vote * np.diag(apart)
     left = np.diag(pull) - shared
     if member is not None:
-        left, pull = member.T @ left @ member, np.asarray(pull @ member)
+        left, pull = member.T @ left @ member, (pull @ member)
     square = left.T @ left
     trace = float(np.trace(square))
     if trace <= 1e-12 * float((pull**2).sum()):
@@ -675,7 +675,7 @@ def _fewer(
     square = np.where(total > 0, total, 1.0) ** 2
     excess = np.where(total > 0, units * fourth / square - 1, 0.0)
     fewer = 2 * units / np.where(excess > 0, excess, 1.0)
-    return np.asarray(np.where(excess > 0, np.minimum(most, fewer), most) * 1.0)
+    return np.where(excess > 0, np.minimum(most, fewer), most) * 1.0
 
 
 def _satterthwaite(*sources: tuple[Floats, Floats | float]) -> Floats:

@@ -295,9 +295,7 @@ def _table_influence(
             return Influence(value, nothing[:, 0], nothing)
         shares = decided @ gradient(table).T
         per_item = (labels * shares).sum(axis=1)
-        return Influence(
-            value, np.asarray((per_item - per_item.mean()) / number), shares / number
-        )
+        return Influence(value, ((per_item - per_item.mean()) / number), shares / number)
 
     return influence
 

@@ -676,7 +676,7 @@ def _climbed(climb: GladClimb) -> _Posterior:
     items = scaled_items(block, state, item_parts(block, climb.graph.part), climb.factor)
     turned = int(climb.turned.sum())
     return _Posterior(
-        chance=np.asarray(ndtr(items[0] / np.sqrt(items[1]))),
+        chance=ndtr(items[0] / np.sqrt(items[1])),
         item=items[2],
         ability=climb.mean,
         diagnostics={

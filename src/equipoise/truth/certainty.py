@@ -180,14 +180,14 @@ class _Columns:
         place = np.arange(len(item)) - plausibilities.start[:-1][item]
         left = np.zeros((items, width))
         left[:, -1] = 1.0 / np.maximum(plausibilities.others, 1)
-        return cls(np.asarray(item * width + place), left)
+        return cls((item * width + place), left)
 
     @classmethod
     def of_groups(cls, plausibilities: Plausibilities, group: Ints, groups: int) -> "_Columns":
         """A column per group."""
         others = np.maximum(plausibilities.others, 1)[:, None]
         cell = plausibilities.entry_items * groups + group[plausibilities.label]
-        return cls(np.asarray(cell), unmentioned(plausibilities, group, groups) / others)
+        return cls(cell, unmentioned(plausibilities, group, groups) / others)
 
     def table(self, entry: Floats, rest: Floats) -> Floats:
         """Chances by item and column."""

@@ -443,7 +443,7 @@ def _dirichlet_posterior(
         is_gold, 0.0, np.maximum(np.where(voted < len(votes.classes), rest, 0.0), 0)
     )
     total = np.where(of_gold & (weight > 0), 1.0, np.where(of_gold, 0.0, weight + shape))
-    return Dirichlet(total, np.asarray(rest), shape if prior.empirical else None)
+    return Dirichlet(total, rest, shape if prior.empirical else None)
 
 
 def _gold_items(annotations: Annotations, votes: Entries, task: str) -> Bools:
