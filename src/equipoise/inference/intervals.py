@@ -57,7 +57,16 @@ import numpy as np
 from equipoise.inference.ballots import Design, few_units
 from equipoise.inference.proportions import Trials
 from equipoise.inference.spread import TOO_FEW, Population, Reason, Spread
-from equipoise.types import Bools, Floats, InputError, Ints, frozen, name_order, short_repr
+from equipoise.types import (
+    Bools,
+    Floats,
+    InputError,
+    Ints,
+    frozen,
+    name_order,
+    ratio,
+    short_repr,
+)
 
 MATRICES = ("items", "annotators", "cells", "draws", "df_items", "seeds", "df_seeds")
 _ROUNDING = 1e-14  # of a value, up to which its influences are rounding
@@ -200,8 +209,10 @@ def two_way(
         sums = np.stack([np.bincount(unit, of_model, units) for of_model in influence])
     number = len(values)
     zero = np.zeros((number, number))
-    unit_factor, df_items = design.unit_factor, None
-    if design.leverage is not None:
+    unit_factor = design.unit_factor
+    if design.leverage is None:
+        df_items = item_degrees(*gap_sums(sums), sums.shape[1], design, np.asarray(values))
+    else:
         correction, df = few_units(design.leverage)
         sums, unit_factor, df_items = sums * correction, 1.0, zero + df
     people, cells = (zero, zero) if votes is None else votes
@@ -212,7 +223,7 @@ def two_way(
         annotators=factor * people,
         cells=factor * cells,
         draws=zero,
-        df_items=_item_df(sums, design, np.asarray(values)) if df_items is None else df_items,
+        df_items=df_items,
         df_annotators=design.df_annotators,
         floor=0.0,
         population=population,
@@ -223,30 +234,25 @@ def _each_alone(unit: Ints) -> bool:
     return len(unit) == int(unit.max()) + 1 and bool((np.diff(unit) == 1).all())
 
 
-def _item_df(sums: Floats, design: Design, values: Floats) -> Floats:
-    """Degrees of freedom of items, less where few units carry a number."""
-    models, units = sums.shape
-    total, fourth = np.zeros((models, models)), np.zeros((models, models))
-    for a in range(models):
-        total[a, a:], fourth[a, a:] = gap_sums(sums, a)
-    return item_degrees(total, fourth, units, design, values)
+def gap_sums(sums: Floats) -> tuple[Floats, Floats]:
+    """Sums of squares and of fourth powers of models' influences, and of gaps between models.
 
-
-def gap_sums(sums: Floats, a: int) -> tuple[Floats, Floats]:
-    """Sums of squares and of fourth powers of a model's influences, and of its gaps to others.
-
-    Those of models from the a-th on, given influences (models, units).
+    Both (models, models), values on the diagonal and gaps in the upper half, given influences
+    (models, units).
     """
-    gap = sums[a] - sums[a:]
-    gap[0] = sums[a]
-    square = gap * gap
-    return square.sum(axis=1), np.einsum("bu,bu->b", square, square)
+    total, fourth = np.zeros((2, len(sums), len(sums)))
+    for a in range(len(sums)):
+        gap = sums[a] - sums[a:]
+        gap[0] = sums[a]
+        square = gap * gap
+        total[a, a:], fourth[a, a:] = square.sum(axis=1), np.einsum("bu,bu->b", square, square)
+    return total, fourth
 
 
 def item_degrees(
     total: Floats, fourth: Floats, units: int, design: Design, values: Floats
 ) -> Floats:
-    """Degrees of freedom from these sums, of which the upper halves (models, models) count."""
+    """Degrees of freedom of items from these sums, less where few units carry a number."""
     size = np.maximum(np.abs(values[:, None]), np.abs(values))
     moves = total > (_ROUNDING * size) ** 2
     excess = units * fourth / np.where(moves, total, 1.0) ** 2 - 1
@@ -498,11 +504,7 @@ def _adjusted(cell: TwoWay, order: Ints, level: float) -> tuple[Floats, float]:
     error = np.array([spread.standard_error for spread in spreads])
     moving = error > 0
     with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.where(
-            moving,
-            np.abs(gaps) / np.where(moving, error, 1.0),
-            np.where(gaps == 0, 0.0, np.inf),
-        )
+        t = ratio(np.abs(gaps), error, np.where(gaps == 0, 0.0, np.inf))
     covariance = cell.covariance()[np.ix_(order, order)]
     variances = np.diag(covariance)
     variance = variances[first] + variances[second] - 2 * covariance[first, second]
@@ -569,10 +571,7 @@ def _widths(
 
         def wide(some: slice, pivot: Floats = pivot, student: Floats = student) -> Floats:
             drawn = items + np.maximum(annotators * pivot[some] - cells, 0.0)
-            ratio = np.where(
-                estimated > 0, drawn / np.where(estimated > 0, estimated, 1.0), 1.0
-            )
-            return np.sqrt(ratio) * student[some]
+            return np.sqrt(ratio(drawn, estimated, 1.0)) * student[some]
 
         yield wide
 

@@ -7,7 +7,7 @@ of shape (models, replicates) at once.
 
 import numpy as np
 
-from equipoise.types import Bools, Floats, Ints
+from equipoise.types import Bools, Floats, Ints, ratio
 
 TIE = 12  # decimals to which values must differ to rank apart
 
@@ -148,7 +148,5 @@ def kendall_tau_b(a: Floats, b: Floats) -> Floats:
 def _correlation(x: Floats, y: Floats) -> Floats:
     """Sum of products over the root of the sums of squares, along the first axis."""
     below = np.sqrt((x * x).sum(axis=0) * (y * y).sum(axis=0))
-    product = (x * y).sum(axis=0)
-    safe = np.where(below > 0, below, 1.0)
-    value = np.where(below > 0, product / safe, np.nan)
+    value = ratio((x * y).sum(axis=0), below)
     return value if value.ndim else value[()]

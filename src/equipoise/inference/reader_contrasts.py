@@ -65,7 +65,7 @@ import numpy as np
 from equipoise.inference.ballots import Design, unit_design
 from equipoise.inference.intervals import TwoWay, floor_of
 from equipoise.inference.spread import TOO_FEW, Population, Reason, Spread
-from equipoise.types import Bools, Floats, Ints
+from equipoise.types import Bools, Floats, Ints, ratio
 
 NOTHING = 1e-9  # of a class, up to which it is empty
 NARROW = 0.1  # least spread of a share that the width of a secant is taken from
@@ -386,7 +386,7 @@ def defined_mean(values: Floats) -> Floats:
     """Mean over the first axis of what is defined; nan where nothing is."""
     defined = ~np.isnan(values)
     total = np.where(defined, values, 0.0).sum(axis=0)
-    return np.where(defined.any(axis=0), total / np.maximum(defined.sum(axis=0), 1), np.nan)
+    return ratio(total, defined.sum(axis=0))
 
 
 # ---- one task ------------------------------------------------------------------------------
@@ -509,7 +509,7 @@ def truth_design(readings: Readings, weight: Floats, member: Floats | None = Non
     shared[np.diag_indices(readers)] += per_vote * np.diag(apart)
     left = np.diag(pull) - shared
     if member is not None:
-        left, pull = member.T @ left @ member, (pull @ member)
+        left, pull = member.T @ left @ member, pull @ member
     square = left.T @ left
     trace = float(np.trace(square))
     if trace <= 1e-12 * float((pull**2).sum()):
@@ -682,8 +682,7 @@ def _satterthwaite(*sources: tuple[Floats, Floats | float]) -> Floats:
     """Degrees of freedom of a sum of variances; those of the first where all are 0."""
     total = sum(variance for variance, _ in sources)
     below = sum(variance**2 / freedom for variance, freedom in sources)
-    safe = np.where(below > 0, below, 1.0)
-    return np.where(below > 0, total**2 / safe, sources[0][1])
+    return ratio(total**2, below, sources[0][1])
 
 
 def _positive(matrix: Floats) -> Floats:

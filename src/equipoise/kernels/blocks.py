@@ -13,19 +13,12 @@ import numpy as np
 from numba import uint64
 
 from equipoise.kernels import compiled, compiled_as_numpy
+from equipoise.kernels.resampling import GOLDEN, _mix
 
 GRID = 2.0**40  # as `equipoise.truth`: posteriors are rounded so that sums are exact
 FEW = 50_000  # numbers that are sorted sooner than a compiler is loaded
 ROUND = 1.5 * 2.0**52  # adding it rounds to a whole number
 LOT = 4096  # items whose posteriors are held at a time
-
-
-@compiled
-def _mixed(key):
-    """Spread the bits of a number (Steele, Lea and Flood 2014)."""
-    key = (key ^ (key >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
-    key = (key ^ (key >> uint64(27))) * uint64(0x94D049BB133111EB)
-    return key ^ (key >> uint64(31))
 
 
 @compiled
@@ -52,7 +45,7 @@ def _code_by_hash(values, codes, first):
         if r and values[r] == values[r - 1]:
             codes[r] = codes[r - 1]
             continue
-        at = _mixed(uint64(values[r])) & last
+        at = _mix(uint64(values[r])) & last
         while slots[at] >= 0 and values[first[slots[at]]] != values[r]:
             at = (at + uint64(1)) & last
         if slots[at] < 0:
@@ -90,8 +83,8 @@ def _code_many(values, low, span):
 
 def hash_numbers(values: Any) -> Any:
     """A 64-bit hash of each whole number; no two numbers share one."""
-    mix: Any = _mixed.py_func
-    return mix(values.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15))
+    mix: Any = _mix.py_func
+    return mix(values.astype(np.uint64) + GOLDEN)
 
 
 def vote_patterns(start: Any, annotator: Any, *columns: Any) -> Any:
@@ -115,7 +108,7 @@ def hash_texts(offset, data):
         key = uint64(0xCBF29CE484222325)
         for k in range(offset[i], offset[i + 1]):
             key = (key ^ uint64(data[k])) * uint64(0x100000001B3)
-        out[i] = _mixed(key + uint64(offset[i + 1] - offset[i]))
+        out[i] = _mix(key + uint64(offset[i + 1] - offset[i]))
     return out
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.metrics._metric import Block, Order, Truth
-from equipoise.types import Floats, Ints, PerItem
+from equipoise.types import Floats, Ints, PerItem, ratio
 
 _MANY = 5_000  # items from which on a radix sort is faster
 
@@ -142,7 +142,7 @@ def plain_sums(order: Order, positive: PerItem, weight: PerItem, self_weight: Pe
     number, mass = np.add.reduceat(w, start), np.add.reduceat(w * p, start)
     same_item = np.add.reduceat(d, start)
     above, seen = np.cumsum(mass), np.cumsum(number)
-    inverse = np.divide(1.0, seen, out=np.zeros_like(seen), where=seen > 0)
+    inverse = ratio(1.0, seen, 0.0)
     return Sums(
         number=seen[-1],
         mass=above[-1],

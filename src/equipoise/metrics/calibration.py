@@ -65,7 +65,7 @@ from equipoise.metrics.distributions import (
     expected_loss,
     of_probabilities,
 )
-from equipoise.types import Bools, Floats, Ints, PerReplicate, choice, require_whole
+from equipoise.types import Bools, Floats, Ints, PerReplicate, choice, ratio, require_whole
 
 _WHICH = ("top", "classwise")
 _BINNING = ("width", "mass")
@@ -84,8 +84,7 @@ def expected_calibration_error(
 
 
 def _mean_gap(gap: Floats, number: Floats) -> Floats:
-    total = number.sum(axis=1)
-    return np.asarray(gap.sum(axis=1) / np.where(total > 0, total, 1.0))
+    return ratio(gap.sum(axis=1), number.sum(axis=1), 0.0)
 
 
 @of_probabilities()
@@ -100,7 +99,7 @@ def maximum_calibration_error(
 
 
 def _largest_gap(gap: Floats, number: Floats) -> Floats:
-    return np.asarray((gap / np.where(number > 0, number, 1.0)).max(axis=1))
+    return np.asarray(ratio(gap, number, 0.0).max(axis=1))
 
 
 class Reliability(NamedTuple):

@@ -160,6 +160,7 @@ from equipoise.types import (
     hint,
     listed,
     nearest,
+    ratio,
 )
 
 _NOTHING = 1e-12  # a share of items below which a class is not there
@@ -185,8 +186,8 @@ def balanced_accuracy() -> Metric:
 def _balanced(table: Floats) -> PerReplicate:
     true = table.sum(axis=1)
     present = true > _NOTHING * true.sum(axis=0)
-    right = np.einsum("kk...->k...", table) / np.where(present, true, 1.0)
-    return np.asarray(np.where(present, right, np.nan).mean(axis=0))
+    right = ratio(np.einsum("kk...->k...", table), true, defined=present)
+    return np.asarray(right.mean(axis=0))
 
 
 def _balanced_gradient(table: Floats) -> Floats:
@@ -209,13 +210,13 @@ def mcc() -> Metric:
 
 def _correlation(table: Floats) -> PerReplicate:
     total = table.sum(axis=(0, 1))
-    shares = table / np.where(total > 0, total, 1.0)
+    shares = ratio(table, total, 0.0)
     true, decided = shares.sum(axis=1), shares.sum(axis=0)
     across = np.einsum("kk...->...", shares) - (true * decided).sum(axis=0)
     spread = [1 - (margin**2).sum(axis=0) for margin in (true, decided)]
     defined = (total > 0) & (spread[0] > _NOTHING) & (spread[1] > _NOTHING)
     below = np.sqrt(np.where(defined, spread[0] * spread[1], 1.0))
-    return np.where(defined, np.clip(across / below, -1.0, 1.0), np.nan)
+    return np.clip(ratio(across, below, defined=defined), -1.0, 1.0)
 
 
 def _correlation_gradient(table: Floats) -> Floats:
@@ -260,9 +261,7 @@ class _Ratio:
         sums = _sums(table)
         above, below = (np.tensordot(part, sums, axes=1) for part in (self.above, self.below))
         defined = below > _LEAST * sums[0]
-        return np.where(
-            defined, np.clip(above / np.where(defined, below, 1.0), 0.0, 1.0), np.nan
-        )
+        return np.clip(ratio(above, below, defined=defined), 0.0, 1.0)
 
     def denominator(self, column: int, decided: Floats, labels: Floats) -> PerItem:
         """What every item counts in that of a class; both (items, classes)."""

@@ -103,6 +103,7 @@ from equipoise.types import (
     choice,
     frozen,
     nearest,
+    ratio,
 )
 
 _ORDINAL = ("linear", "quadratic")
@@ -226,10 +227,9 @@ def _relative(cost: _Cost, table: Floats) -> PerReplicate:
     matrix = cost_matrix(cost, len(table))
     total = table.sum(axis=(0, 1))
     spent = np.tensordot(matrix.T, table.sum(axis=1), axes=1).min(axis=0)
-    constant = np.where(total > 0, spent / np.where(total > 0, total, 1.0), np.nan)
+    constant = ratio(spent, total)
     defined = constant > _NOTHING * max(float(matrix.max()), 1e-300)
-    value = mean_cost(table, matrix) / np.where(defined, constant, 1.0)
-    return np.where(defined, value, np.nan)
+    return ratio(mean_cost(table, matrix), constant, defined=defined)
 
 
 def _relative_gradient(cost: _Cost, table: Floats) -> Floats:
@@ -508,8 +508,7 @@ def grades_apart(classes: int) -> Floats:
 def mean_cost(table: Floats, cost: Floats) -> PerReplicate:
     """Mean cost by confusion tables (true, decided, ...); nan without mass, shape (...)."""
     total = table.sum(axis=(0, 1))
-    spent = np.tensordot(cost, table, axes=2)
-    return np.where(total > 0, spent / np.where(total > 0, total, 1.0), np.nan)
+    return ratio(np.tensordot(cost, table, axes=2), total)
 
 
 def by_cost(
@@ -526,6 +525,4 @@ def kappa(table: Floats, cost: Floats) -> PerReplicate:
     true, decided = table.sum(axis=1) / safe, table.sum(axis=0) / safe
     chance = np.einsum("td,t...,d...->...", cost, true, decided)
     defined = (total > 0) & (chance > _NOTHING)
-    return np.where(
-        defined, 1 - mean_cost(table, cost) / np.where(defined, chance, 1.0), np.nan
-    )
+    return 1 - ratio(mean_cost(table, cost), chance, defined=defined)

@@ -115,7 +115,15 @@ from equipoise.metrics._metric import (
     plain,
     plain_value,
 )
-from equipoise.types import Floats, InputError, PerItem, PerReplicate, choice, require_simplex
+from equipoise.types import (
+    Floats,
+    InputError,
+    PerItem,
+    PerReplicate,
+    choice,
+    ratio,
+    require_simplex,
+)
 
 _SOFT = ("expected", "plug_in")
 _STEP = 1e-6  # of a derivative
@@ -426,8 +434,7 @@ def _total(values: NDArray[Any], counts: Floats) -> Floats:
 def mean_finish(sums: Floats) -> PerReplicate:
     """Mean of the scores that are defined; infinite if one is, nan without items."""
     plain, endless, number = sums
-    mean = plain / np.where(number > 0, number, 1.0)
-    return np.where(number > 0, np.where(endless > 0, np.inf, mean), np.nan)
+    return ratio(np.where(endless > 0, np.inf, plain), number)
 
 
 def mean_influence(score: _PerItemScore) -> Callable[[Prepared, Floats], Influence]:

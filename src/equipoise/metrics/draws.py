@@ -109,6 +109,7 @@ from equipoise.types import (
     PerReplicate,
     Plausibilities,
     group_chance,
+    ratio,
     require_finite,
 )
 
@@ -267,7 +268,7 @@ def _reduce(prepared: Prepared, block: Block) -> Floats:
 def _finish(sums: Floats) -> PerReplicate:
     """Weighted mean; nan where nothing counts."""
     total, weight = sums
-    return np.where(weight > 0, total / np.where(weight > 0, weight, 1.0), np.nan)
+    return ratio(total, weight)
 
 
 def draw_error(met: _DrawScores) -> float:

@@ -115,6 +115,7 @@ from equipoise.types import (
     PerReplicate,
     exact_percent,
     hint,
+    ratio,
     require_number,
 )
 
@@ -130,8 +131,8 @@ def roc_curve(
     threshold, number, mass = _cumulative(y_true, y_score, weights)
     negative = number - mass
     return (
-        _ratio(np.append(0.0, negative), negative[-1]),
-        _ratio(np.append(0.0, mass), mass[-1]),
+        ratio(np.append(0.0, negative), negative[-1]),
+        ratio(np.append(0.0, mass), mass[-1]),
         np.append(np.inf, threshold),
     )
 
@@ -141,8 +142,7 @@ def precision_recall_curve(
 ) -> tuple[Floats, Floats, Floats]:
     """Precisions, recalls and thresholds, rising; recall is nan without positives."""
     threshold, number, mass = _cumulative(y_true, y_score, weights)
-    precision = np.divide(mass, number, out=np.full_like(mass, np.nan), where=number > 0)
-    recall = _ratio(mass, mass[-1])
+    precision, recall = ratio(mass, number), ratio(mass, mass[-1])
     return np.append(precision[::-1], 1.0), np.append(recall[::-1], 0.0), threshold[::-1].copy()
 
 
@@ -155,11 +155,6 @@ def _cumulative(y_true: Any, y_score: Any, weights: Any) -> tuple[Floats, Floats
     number = np.cumsum(np.add.reduceat(weight[order.items], start))
     mass = np.cumsum(np.add.reduceat((weight * labels)[order.items], start))
     return scores[order.items][start], number, mass
-
-
-def _ratio(part: Floats, whole: float) -> Floats:
-    """Divide, nan when there is nothing to divide by."""
-    return part / whole if whole > 0 else np.full_like(part, np.nan)
 
 
 _TIE = 1e-12  # a share of the label mass up to which a rate is the one asked for
@@ -242,7 +237,7 @@ def _called(
     part = np.where(full < len(missed), part, 0.0)
     hit = np.vstack([np.zeros(len(column)), np.cumsum(hits, axis=0)])
     hit_mass = hit[full, column] + part * hits[there, column]
-    value = np.where(defined, hit_mass / np.where(defined, total[0], 1.0), np.nan)
+    value = ratio(hit_mass, total[0], defined=defined)
     return np.clip(value, 0.0, 1.0), full, part
 
 
@@ -341,8 +336,7 @@ def recall_at_k_metric(*, k: int = 100) -> Metric:
 
     def finish(sums: Floats) -> PerReplicate:
         taken, mass, total = sums
-        defined = (taken > k - _TIE) & (total > 0)
-        return np.where(defined, mass / np.where(total > 0, total, 1.0), np.nan)
+        return ratio(mass, total, defined=(taken > k - _TIE) & (total > 0))
 
     text = f"Share of all positive mass among the {k} highest scores."
     return _top_metric(f"recall_at_{k}", f"R@{k}", text, k, finish)

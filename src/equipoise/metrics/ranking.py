@@ -111,7 +111,7 @@ from equipoise.metrics._ranking import (
     run_starts,
     sort_items,
 )
-from equipoise.types import Floats, InputError, PerItem, PerReplicate, choice
+from equipoise.types import Floats, InputError, PerItem, PerReplicate, choice, ratio
 
 _AUROC_FORMS = ("pairs", "trapezoid", "strict", "inclusive", "expected")
 _PRECISION_FORMS = ("conditional", "printed", "expected")
@@ -282,7 +282,7 @@ def _auroc_value(sums: Sums, form: str) -> Floats:
     below = product - sums.same_item if form == "pairs" else product
     defined = (product > 0) & (below > 1e-12 * product)
     above = np.clip(sums.pairs + shift * sums.same_item, 0.0, None)
-    return np.where(defined, above / np.where(defined, below, 1.0), np.nan)
+    return ratio(above, below, defined=defined)
 
 
 def _auroc_definition(form: str, multiclass: str, average: str) -> str:
@@ -336,7 +336,7 @@ def _one_vs_one_finish(sums: Floats) -> PerReplicate:
     up, down, pairs, same_item = np.moveaxis(sums, 2, 0)
     below = up * down - same_item
     defined = (up * down > 0) & (below > 1e-12 * up * down)
-    value = np.where(defined, (pairs - same_item / 2) / np.where(defined, below, 1.0), np.nan)
+    value = ratio(pairs - same_item / 2, below, defined=defined)
     return np.asarray(value.mean(axis=1).mean(axis=0))
 
 
@@ -458,7 +458,7 @@ def _precision_values(sums: Floats, kind: str, form: str) -> tuple[Floats, Float
     else:
         mass = sums[:, 1]
         above = sums[:, 4] + sums[:, 5] if form == "conditional" else sums[:, 4]
-    return mass, np.where(mass > 0, above / np.where(mass > 0, mass, 1.0), np.nan)
+    return mass, ratio(above, mass)
 
 
 def _precision_definition(form: str, ties: str, average: str) -> str:

@@ -85,7 +85,7 @@ from equipoise.metrics.distributions import (
     of_probabilities,
 )
 from equipoise.metrics.ranking import auroc_metric
-from equipoise.types import Floats, PerItem, PerReplicate, require_whole
+from equipoise.types import Floats, PerItem, PerReplicate, ratio, require_whole
 
 STEPS = 20
 _EQUAL = 12  # decimals to which confidences must differ to stand apart
@@ -130,14 +130,13 @@ class _Stages(NamedTuple):
     @property
     def mean(self) -> Floats:
         """Error of a run per item."""
-        return self.error / np.where(self.size > 0, self.size, 1.0)
+        return ratio(self.error, self.size, 0.0)
 
     def area(self, harmonic: Any) -> PerReplicate:
         """Mean over k of the error among the first k; nan without items."""
         grown = harmonic(self.before + self.size) - harmonic(self.before)
         total = (self.error + (self.error_before - self.mean * self.before) * grown).sum(0)
-        number = self.size.sum(0)
-        return np.where(number > 0, total / np.where(number > 0, number, 1.0), np.nan)
+        return ratio(total, self.size.sum(0))
 
 
 def _table(most: int) -> Any:

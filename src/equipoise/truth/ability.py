@@ -82,6 +82,7 @@ from equipoise.truth.blocks import (
     Block,
     BlockReader,
     VoteBlocks,
+    added,
     annotator_votes,
     decided_otherwise,
     from_class_posterior,
@@ -296,12 +297,8 @@ def graph_of(blocks: VoteBlocks) -> VoteGraph:
     from scipy.sparse.csgraph import connected_components
 
     people = len(blocks.annotators)
-    load, gold, sizes = np.zeros(people), np.zeros(people), Counter[float]()
     links = blocks.map_groups(partial(_link, blocks.reader, people), 2 * people)
-    for link in links:
-        load += link.load
-        gold += link.gold
-        sizes.update(link.sizes)
+    _, load, gold, sizes = added(links)
     ends = np.tile(np.arange(people), len(links)), np.concatenate([x.root for x in links])
     table = coo_array((np.ones(len(ends[0]), dtype=np.int8), ends), shape=(people, people))
     tree = connected_components(table, directed=False)[1]
@@ -558,17 +555,8 @@ class GladClimb:
         )
         folders = (*self.items.folders, *(() if target is None else target.folders))
         numbers = 2 * len(self.mean) + 2 * self.graph.parts
-        first, *others = self.blocks.map_groups(sweep, numbers, *folders)
-        for part in others:
-            first = _Sums(
-                first.shift + part.shift,
-                first.load + part.load,
-                first.squares + part.squares,
-                first.number + part.number,
-                first.bound + part.bound,
-                max(first.moved, part.moved),
-            )
-        return first
+        parts = self.blocks.map_groups(sweep, numbers, *folders)
+        return added(parts)._replace(moved=max(part.moved for part in parts))
 
     def best_scales(self) -> Floats:
         """Scale of each part that brings it nearest to the prior, shape (parts,)."""

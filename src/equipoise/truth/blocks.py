@@ -9,7 +9,8 @@ blocks are read at a time.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import add
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -194,6 +195,15 @@ class AnnotatorVotes:
     def shares(self) -> Floats:
         """Share of votes per class (items, classes); the known class of gold items."""
         return self.whole.shares(len(self.classes))
+
+
+def added(parts: Sequence[Result]) -> Result:
+    """Add up records of sums, field by field, in the order of the parts."""
+    records: Any = parts
+    total: Result = type(records[0])(
+        *(reduce(add, values) for values in zip(*records, strict=True))
+    )
+    return total
 
 
 def annotator_votes(annotations: Annotations, task: str, *, model: str) -> AnnotatorVotes:

@@ -70,6 +70,7 @@ from equipoise.truth.blocks import (
     AnnotatorVotes,
     BlockReader,
     VoteBlocks,
+    added,
     annotator_votes,
     decided_otherwise,
     exact,
@@ -88,6 +89,7 @@ from equipoise.types import (
     Skills,
     choice,
     hint,
+    ratio,
     require_whole,
 )
 
@@ -236,13 +238,8 @@ def expected_votes(blocks: VoteBlocks, chances: tuple[Floats, Floats] | None) ->
     """Read all votes once: the E-step, or shares of votes in the place of posteriors."""
     size, codes = len(blocks.classes), len(blocks.annotators) * len(blocks.classes)
     log, prior = chances or (np.zeros((0, size)), np.zeros(size))
-    votes, classes, likelihood = np.zeros((codes, size)), np.zeros(size), 0.0
     add_up = partial(_add_up, blocks.reader, codes, log, prior)
-    for part in blocks.map_groups(add_up, codes * size):
-        votes += part.votes
-        classes += part.classes
-        likelihood += part.likelihood
-    return Expected(votes, classes, likelihood)
+    return added(blocks.map_groups(add_up, codes * size))
 
 
 def _add_up(
@@ -271,7 +268,7 @@ def confusions(counts: Floats, variant: str, prior: Smoothing) -> tuple[Floats, 
     if variant == "one_coin" and size > 1:
         right = np.einsum("akk->a", counts) + prior.every + prior.right
         wrong = (counts * (1 - np.eye(size))).sum(axis=(1, 2)) + prior.every
-        share = _divided(right, right + wrong, 1 / size)
+        share = ratio(right, right + wrong, 1 / size)
         confusion = np.repeat(((1 - share) / (size - 1))[:, None], size * size, axis=1)
         confusion = confusion.reshape(-1, size, size)
         confusion[:, np.arange(size), np.arange(size)] = share[:, None]
@@ -280,13 +277,8 @@ def confusions(counts: Floats, variant: str, prior: Smoothing) -> tuple[Floats, 
             ((prior.every + prior.right) * log[0] + prior.every * log[1]).sum()
         )
     whole = counts.sum(axis=2, keepdims=True) + (size * prior.every + prior.right)
-    confusion = _divided(counts + extra, whole, 1 / size)
+    confusion = ratio(counts + extra, whole, 1 / size)
     return confusion, float((extra * np.log(np.maximum(confusion, FLOOR))).sum())
-
-
-def _divided(part: Floats, whole: Floats, empty: float) -> Floats:
-    """Divide, with a value for what was never seen."""
-    return np.where(whole > 0, part / np.where(whole > 0, whole, 1.0), empty)
 
 
 def _plausibilities(

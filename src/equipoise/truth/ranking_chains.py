@@ -62,6 +62,7 @@ from equipoise.types import (
     Plausibilities,
     Value,
     choice,
+    ratio,
     require_drawn,
     require_whole,
 )
@@ -286,11 +287,10 @@ def effective_size(draws: Floats) -> Floats:
     size = 2 ** int(np.ceil(np.log2(2 * number)))
     spectrum = np.fft.rfft(centred, size, axis=0)
     moment = np.fft.irfft(spectrum * np.conj(spectrum), axis=0)[:number] / number
-    steady = moment[0] > 0
-    rho = moment / np.where(steady, moment[0], 1.0)
+    rho = ratio(moment, moment[0], 0.0)
     pairs = rho[1 : number - 1 : 2] + rho[2:number:2][: len(rho[1 : number - 1 : 2])]
     before_negative = np.cumprod(pairs > 0, axis=0)
-    return np.where(steady, number / (1 + 2 * (pairs * before_negative).sum(axis=0)), number)
+    return np.asarray(number / (1 + 2 * (pairs * before_negative).sum(axis=0)))
 
 
 def split_r_hat(draws: Floats) -> Floats:
@@ -302,7 +302,7 @@ def split_r_hat(draws: Floats) -> Floats:
     within = parts.var(axis=1, ddof=1).mean(axis=0)
     between = half * parts.mean(axis=1).var(axis=0, ddof=1)
     total = (half - 1) / half * within + between / half
-    return np.where(within > 0, np.sqrt(total / np.where(within > 0, within, 1.0)), 1.0)
+    return np.sqrt(ratio(total, within, 1.0))
 
 
 MODEL = AggregationModel(

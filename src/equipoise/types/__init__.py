@@ -32,6 +32,7 @@ from equipoise.types.arrays import (
     nearest,
     positions,
     quoted,
+    ratio,
     require_drawn,
     require_finite,
     require_keywords,

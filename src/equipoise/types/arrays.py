@@ -263,6 +263,20 @@ def _shown(value: object) -> str:
     return f": {size:,}" if size else ""
 
 
+def ratio(
+    above: Any, below: Any, empty: Any = np.nan, *, defined: Any = None
+) -> NDArray[np.float64]:
+    """Divide; `empty` where there is nothing to divide by: 0 or less, or as `defined` says.
+
+    Examples
+    --------
+    >>> ratio(np.array([1.0, 0.0]), np.array([2.0, 0.0]))
+    array([0.5, nan])
+    """
+    good = below > 0 if defined is None else defined
+    return np.asarray(np.where(good, above / np.where(good, below, 1.0), empty))
+
+
 def frozen(array: NDArray[Scalar]) -> NDArray[Scalar]:
     """Return a contiguous read-only array: the same one if it is already so, else a copy."""
     if not array.flags.writeable and array.flags.c_contiguous and array.base is None:

@@ -53,6 +53,7 @@ from equipoise.types.arrays import (
     frozen,
     listed,
     nearest,
+    ratio,
     require_unique,
     unknown_name,
 )
@@ -263,7 +264,7 @@ def _split(plausibilities: Plausibilities, left: Floats, even: Floats, number: i
     random = np.random.default_rng([plausibilities.split_seed, number, 2])
     share = random.standard_gamma(shape * left)
     total = share.sum(axis=1, keepdims=True)
-    return np.where(total > 0, share / np.where(total > 0, total, 1.0), even)
+    return ratio(share, total, even)
 
 
 def _law(law: Posterior | None, cell: Ints, even: Floats) -> Posterior | None:

@@ -46,6 +46,7 @@ from equipoise.types.arrays import (
     ItemsByClasses,
     Names,
     frozen,
+    ratio,
     require_drawn,
     require_simplex,
     require_unique,
@@ -153,7 +154,7 @@ class Dirichlet:
         >>> law.top(np.array([0, 2]), np.array([0]))[0]
         array([0.75, 0.25])
         """
-        share = np.divide(self.rest, others, out=np.zeros(len(self.rest)), where=others > 0)
+        share = ratio(self.rest, others, 0.0)
         chance, spare = np.zeros(len(self.concentration)), np.zeros(len(self.rest))
         sizes = np.diff(start)
         for size in np.unique(sizes):
@@ -828,8 +829,7 @@ class Plausibilities:
         total = noise.sum(axis=1, keepdims=True)
         free = np.ones(full.shape, dtype=bool)
         free[self.entry_items, self.label] = False
-        split = rest[:, None] * noise / np.where(total > 0, total, 1.0)
-        return np.where(free & (total > 0), split, full)
+        return ratio(rest[:, None] * noise, total, full, defined=free & (total > 0))
 
     @property
     def mean(self) -> ItemsByClasses:
@@ -839,7 +839,7 @@ class Plausibilities:
     def _full(self, mass: Floats, rest: Floats) -> ItemsByClasses:
         """Spread the rest evenly over the classes that nobody mentioned."""
         others = self.others
-        share = np.divide(rest, others, out=np.zeros(len(self.items)), where=others > 0)
+        share = ratio(rest, others, 0.0)
         full = np.repeat(share[:, None], len(self.classes), axis=1)
         full[self.entry_items, self.label] = mass
         return full

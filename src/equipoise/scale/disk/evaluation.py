@@ -52,6 +52,7 @@ from equipoise.scale.disk.ranking import (
 from equipoise.scale.disk.scores import ScoredVotes, ScoresOnDisk, join
 from equipoise.scale.disk.votes import VotesOnDisk, map_partitions
 from equipoise.study.uncertainty import value_width
+from equipoise.truth.blocks import added
 from equipoise.types import (
     ONE_CLASS,
     Bools,
@@ -192,8 +193,7 @@ def _positive(votes: VotesOnDisk, positive: str | None) -> int:
 # ---- sums over items and votes -------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class _Sums:
+class _Sums(NamedTuple):
     """Sums over items and votes of some partitions, of all models by one metric.
 
     `design`, `weight` and `number` are those of the design, whatever the metric: cells, and
@@ -209,19 +209,6 @@ class _Sums:
     weight: Floats
     number: Floats
 
-    @classmethod
-    def empty(cls, models: int, people: int) -> "_Sums":
-        """All zero."""
-        influence, total, fourth, cells = np.zeros((4, models, models))
-        weight, number = np.zeros((3, people)), np.zeros(people)
-        moved, design = np.zeros((models, people)), np.zeros(2)
-        return cls(influence, total, fourth, cells, moved, design, weight, number)
-
-    def add(self, other: "_Sums") -> None:
-        """Add those of later partitions."""
-        for name in vars(self):
-            getattr(self, name).__iadd__(getattr(other, name))
-
 
 @dataclass(frozen=True, eq=False)
 class _Influences:
@@ -236,27 +223,24 @@ class _Influences:
     values: Mapping[str, Floats]
 
     def __call__(self, group: range) -> dict[str, _Sums]:
-        models = len(next(iter(self.values.values())))
-        sums = {name: _Sums.empty(models, self.people) for name in self.values}
-        for number in group:
-            self._add(number, sums)
-        return sums
+        return _added([self._sums(number) for number in group])
 
-    def _add(self, number: int, totals: Mapping[str, _Sums]) -> None:
+    def _sums(self, number: int) -> dict[str, _Sums]:
         from equipoise.kernels.blocks import vote_moves
 
         share = self.reader.shares(number, self.yes)
         centred = self._centred_votes(number, share)
         kind, rows = (self.reader.size, self.yes), self.reader.rows(number)
+        sums = {}
         for name, (items, slopes) in self._moved(number, share).items():
-            sums = totals[name]
-            sums.influence.__iadd__(items @ items.T)
-            for a in range(len(items)):
-                total, fourth = gap_sums(items, a)
-                sums.total[a, a:] += total
-                sums.fourth[a, a:] += fourth
-            parts = (sums.people, sums.cells, sums.design, sums.weight, sums.number)
+            models, people = len(items), self.people
+            cells, moved = np.zeros((models, models)), np.zeros((models, people))
+            design, weight, load = np.zeros(2), np.zeros((3, people)), np.zeros(people)
+            parts = (moved, cells, design, weight, load)
             vote_moves(rows, centred, kind, np.ascontiguousarray(slopes), parts)
+            gaps = gap_sums(items)
+            sums[name] = _Sums(items @ items.T, *gaps, cells, moved, design, weight, load)
+        return sums
 
     def _centred_votes(self, number: int, share: Floats) -> tuple[Floats, Floats, Bools]:
         """What votes are compared with, what undoes that, and whether no vote is in it."""
@@ -281,6 +265,11 @@ class _Influences:
         items = np.where(np.isfinite(of.items), of.items, np.nan) - finite
         number = self.masses.items
         return Moved(items / number, (of.slopes + 0.0 * finite) / number)
+
+
+def _added(parts: Sequence[dict[str, _Sums]]) -> dict[str, _Sums]:
+    """Add up the sums of every metric."""
+    return {name: added([part[name] for part in parts]) for name in parts[0]}
 
 
 def _scales(codes: Codes, number: int, masses: Masses) -> tuple[Floats, Bools]:
@@ -364,11 +353,7 @@ class _Evaluation:
             values=values,
         )
         size = (models * len(metrics) + 2) * people
-        first, *others = votes.map_groups(add, size, *folders)
-        for other in others:
-            for name, sums in first.items():
-                sums.add(other[name])
-        return values, first
+        return values, _added(votes.map_groups(add, size, *folders))
 
     def _cell(
         self, metric: Metric, values: Floats, sums: _Sums, design: Design, whom: Population

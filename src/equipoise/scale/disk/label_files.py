@@ -17,7 +17,7 @@ Ratings are summed per item as number, mean and squares (`rating_moments`): all 
 import math
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -36,6 +36,7 @@ from equipoise.scale.disk.coded import (
 from equipoise.scale.disk.votes import VotesOnDisk, parquet_partitions
 from equipoise.scale.engine import Progress
 from equipoise.truth.agreement.coefficients import alpha_of_coincidences, class_values
+from equipoise.truth.blocks import added
 from equipoise.truth.counts import (
     VotePrior,
     VoteTally,
@@ -113,23 +114,15 @@ class SoftLabels:
     __repr__ = short_repr
 
 
-@dataclass
-class _Sums:
-    """Sums of some partitions."""
+class _Sums(NamedTuple):
+    """Sums of some partitions: pairs of votes, items and votes, also where several."""
 
     pairs: Floats
-    items: int = 0
-    votes: int = 0
-    several: int = 0
-    paired: int = 0
-    tallies: list[VoteTally] = field(default_factory=list)
-
-    def add(self, other: "_Sums") -> None:
-        """Add those of later partitions."""
-        self.pairs += other.pairs
-        for name in ("items", "votes", "several", "paired"):
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-        self.tallies += other.tallies
+    items: int
+    votes: int
+    several: int
+    paired: int
+    tallies: list[VoteTally]
 
 
 def soft_labels(
@@ -212,12 +205,10 @@ def _counted(
     progress: Progress | None,
 ) -> _Sums:
     """Count all partitions; write their soft labels, or counts where the prior comes later."""
-    check, size = ItemCheck(votes, scratch), len(votes.classes)
+    check = ItemCheck(votes, scratch)
     count = partial(_count, votes, check, place, settings)
     used = [scratch] if place is None else [scratch, place]
-    whole = _Sums(np.zeros((BLOCKS, size, size)))
-    for sums in votes.map(count, *used, progress=progress):
-        whole.add(sums)
+    whole = added(votes.map(count, *used, progress=progress))
     check.finish()
     if not whole.votes:
         raise InputError(
@@ -254,14 +245,14 @@ def _count(
 
 def _tallied(counts: Ints, pairs: Floats, *, tally: bool) -> _Sums:
     total = counts.sum(axis=1)
-    several = total >= 2
-    sums = _Sums(pairs, len(counts), int(total.sum()), int(several.sum()))
-    sums.paired = int(total[several].sum())
+    several = total[total >= 2]
+    tallies = []
     if tally:
         item, label = np.nonzero(counts)
         votes = counts[item, label].astype(float)
-        sums.tallies.append(VoteTally.of(label, votes, total.astype(float), counts.shape[1]))
-    return sums
+        tallies = [VoteTally.of(label, votes, total.astype(float), counts.shape[1])]
+    sizes = len(counts), int(total.sum()), len(several), int(several.sum())
+    return _Sums(pairs, *sizes, tallies)
 
 
 def _agreement(votes: VotesOnDisk, sums: _Sums, level: str | None) -> Agreement:

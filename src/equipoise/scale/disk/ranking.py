@@ -27,6 +27,7 @@ from equipoise.metrics._ranking import sort_items
 from equipoise.scale.disk.coded import mapped
 from equipoise.scale.disk.scores import ScoredVotes
 from equipoise.scale.disk.votes import map_partitions
+from equipoise.truth.blocks import added
 from equipoise.types import Floats, InputError, Ints, Names
 
 MEANS = ("accuracy", "brier_score", "log_score")
@@ -182,17 +183,7 @@ def rank_items(
     numbers, workers = range(study.votes.partitions), study.votes.votes.workers
     write = partial(_write_run, means, files, yes, sort=bool(metrics))
     written = map_partitions(write, numbers, workers, used)
-    parts = [part for part, _ in written]
-    masses = Masses(
-        up=math.fsum(part.up for part in parts),
-        down=math.fsum(part.down for part in parts),
-        own=math.fsum(part.own for part in parts),
-        items=sum(part.items for part in parts),
-        unused=sum(part.unused for part in parts),
-        scores=np.sum([part.scores for part in parts], axis=0),
-        moments=np.sum([part.moments for part in parts], axis=0),
-        single=sum(part.single for part in parts),
-    )
+    masses = added([part for part, _ in written])
     if not metrics:
         return masses, None
     models = range(len(study.scores.models))

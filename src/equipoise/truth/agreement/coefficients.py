@@ -68,6 +68,7 @@ from equipoise.types import (
     choice,
     hint,
     nearest,
+    ratio,
     vote_counts,
 )
 
@@ -216,7 +217,7 @@ def mean_over_items(value: Floats, plan: Resampling) -> Estimate:
     """Mean of one value per item, none below 0; items whose value is nan play no part."""
     defined = np.isfinite(value)
     sums = _sums(np.where(defined, value, 0.0), defined)
-    return over_items(lambda counts: _ratio(*(sums @ counts)), defined, plan, low=0.0)
+    return over_items(lambda counts: ratio(*(sums @ counts)), defined, plan, low=0.0)
 
 
 def _sums(*vectors: Floats | Bools) -> Any:
@@ -224,12 +225,6 @@ def _sums(*vectors: Floats | Bools) -> Any:
     from scipy.sparse import csr_matrix
 
     return csr_matrix(np.stack(vectors).astype(float))
-
-
-def _ratio(top: Floats, bottom: Floats, defined: Any = None) -> Floats:
-    """Top over bottom, nan where the bottom is not above 0."""
-    good = bottom > 0 if defined is None else defined
-    return np.where(good, top / np.where(good, bottom, 1.0), np.nan)
 
 
 def _per_item(table: Any) -> Floats:
@@ -344,13 +339,13 @@ def alpha_of(count: Any, value: Floats, level: str) -> Compute:
 
 
 def _alpha(observed: Floats, expected: Floats, votes: Floats) -> Floats:
-    return 1 - _ratio((votes - 1) * observed, expected)
+    return 1 - ratio((votes - 1) * observed, expected)
 
 
 def relative(first: Floats, second: Floats) -> Floats:
     """How far values with a true zero are apart, relative to their sum."""
     gap, both = first - second, first + second
-    return np.divide(gap, both, out=np.zeros_like(gap), where=both > 0) ** 2
+    return ratio(gap, both, 0.0) ** 2
 
 
 def _alpha_of_moments(number: Floats, mean: Floats, squares: Floats) -> Compute:
@@ -364,7 +359,7 @@ def _alpha_of_moments(number: Floats, mean: Floats, squares: Floats) -> Compute:
         total, shift, whole, observed = sums @ counts
         spread = whole - shift**2 / np.maximum(total, 1.0)
         defined = spread > np.maximum(1e-12 * whole, least * total)
-        return 1 - _ratio((total - 1) * observed, 2 * total * spread, defined)
+        return 1 - ratio((total - 1) * observed, 2 * total * spread, defined=defined)
 
     return compute
 
@@ -430,7 +425,7 @@ def alpha_of_coincidences(pairs: Floats, level: str, value: Floats) -> Floats:
 def _pair_agreement(count: Any, votes: Floats) -> Floats:
     """Share of pairs of votes on each item that agree; nan below two votes."""
     same = _per_item(count.multiply(count)) - votes
-    return _ratio(same, votes * (votes - 1))
+    return ratio(same, votes * (votes - 1))
 
 
 def percent_agreement(
@@ -454,7 +449,7 @@ def fleiss_kappa(
         chance = ((total / np.maximum(total.sum(axis=0), 1.0)) ** 2).sum(axis=0)
         seen, number = sums @ counts
         defined = (number > 0) & (chance < 1 - 1e-12)
-        return _ratio(seen / np.maximum(number, 1.0) - chance, 1 - chance, defined)
+        return ratio(seen / np.maximum(number, 1.0) - chance, 1 - chance, defined=defined)
 
     low = -1.0 if len(np.unique(votes[votes > 0])) < 2 else -np.inf
     plan = plan_for(annotations, plan)
@@ -625,10 +620,10 @@ def _weighted(weights: Floats, tables: Sequence[Any]) -> Any:
 
 def _kappa(seen: Floats, chance: Floats, number: Floats) -> Floats:
     """One minus seen over chance disagreement; both are sums over pairs of items."""
-    return 1 - _ratio(seen, chance, chance > 1e-12 * np.maximum(number, 1.0) ** 2)
+    return 1 - ratio(seen, chance, defined=chance > 1e-12 * np.maximum(number, 1.0) ** 2)
 
 
 def _mean(weight: Floats, values: Floats, axis: Any) -> Floats:
     """Weighted mean over the values that are defined; nan where none is."""
     weights = np.where(np.isnan(values), 0.0, weight)
-    return _ratio((weights * np.nan_to_num(values)).sum(axis=axis), weights.sum(axis=axis))
+    return ratio((weights * np.nan_to_num(values)).sum(axis=axis), weights.sum(axis=axis))

@@ -47,6 +47,7 @@ from equipoise.types import (
     choice,
     notice,
     plain,
+    ratio,
     short_repr,
     vote_counts,
 )
@@ -508,7 +509,7 @@ def _agreement_with_others(votes: TaskVotes, size: int) -> Floats:
     use = by_anybody > by_same_person
     share = (same_by_anybody - same_by_person)[use] / (by_anybody - by_same_person)[use]
     weight, total = (np.bincount(who[use], times[use] * v, size) for v in (1.0, share))
-    return np.where(weight > 0, total / np.where(weight > 0, weight, 1.0), np.nan)
+    return ratio(total, weight)
 
 
 def _alpha_without(votes: TaskVotes, level: str, size: int) -> Floats:
