@@ -180,7 +180,7 @@ class _Columns:
         place = np.arange(len(item)) - plausibilities.start[:-1][item]
         left = np.zeros((items, width))
         left[:, -1] = 1.0 / np.maximum(plausibilities.others, 1)
-        return cls((item * width + place), left)
+        return cls(item * width + place, left)
 
     @classmethod
     def of_groups(cls, plausibilities: Plausibilities, group: Ints, groups: int) -> "_Columns":
