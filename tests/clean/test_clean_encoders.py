@@ -212,6 +212,17 @@ def test_a_model_that_changes_on_disk_is_loaded_again(tmp_path):
     assert prints != OnnxFile(path, mean=(0, 0, 0)).fingerprint
 
 
+def test_a_name_that_looks_like_a_pattern_is_a_name(tmp_path):
+    prints = set()
+    for name, shape in (("Flatten", [1, 48]), ("Identity", [1, 3, 4, 4])):
+        path, nodes = tmp_path / "a[1].onnx", [node(name, ["x"], ["y"])]
+        prints.add(onnx_model(path, [1, 3, 4, 4], nodes, [("y", shape)]).fingerprint)
+    assert len(prints) == 2
+    os.mkfifo(tmp_path / "a[1].onnx.data")
+    with pytest.raises(InputError, match="a device or a pipe"):
+        OnnxFile(path).fingerprint  # noqa: B018
+
+
 # the offline default
 
 

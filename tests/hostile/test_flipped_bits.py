@@ -90,8 +90,9 @@ def test_codes_that_no_kernel_may_see_are_refused(tmp_path):
     votes = disk.open_votes(cut(study(2), tmp_path / "votes", 1))
     how = disk.OnDisk(work=tmp_path / "work", keep=True)
     disk.dawid_skene(votes, tmp_path / "out", disk=how)
-    seal = Codes(tmp_path / "work", 2).seal(0)
-    names = list(json.loads(seal.read_text())["files"])
+    seal = Codes(tmp_path / "work", 2, "").seal(0)
+    facts = json.loads(seal.read_text())
+    source, names = facts["source"], list(facts["files"])
     start, code = (tmp_path / "work" / f"{name}-00000.npy" for name in ("start", "code"))
     whole = {path: np.load(path) for path in (start, code)}
     odd = [
@@ -102,12 +103,55 @@ def test_codes_that_no_kernel_may_see_are_refused(tmp_path):
     ]
     for path, array in odd:
         np.save(path, array.astype(whole[path].dtype))
-        codec.seal_files(seal, [tmp_path / "work" / name for name in names])
+        codec.seal_files(seal, [tmp_path / "work" / name for name in names], source)
         with pytest.raises(InputError, match="codes of other votes, expected codes of these"):
             disk.dawid_skene(votes, tmp_path / "again", disk=how)
         np.save(path, whole[path])
-    codec.seal_files(seal, [tmp_path / "work" / name for name in names])
+    codec.seal_files(seal, [tmp_path / "work" / name for name in names], source)
     disk.dawid_skene(votes, tmp_path / "again", disk=how)
+
+
+@pytest.mark.parametrize(("model", "mixed"), [
+    *(("dawid_skene", name) for name in ("*-00000.*", "*.npz")),
+    *(("glad", name) for name in ("*-00000.*", "*.npz", "glad-*/state-00000.npz")),
+])  # fmt: skip
+def test_a_whole_file_of_other_votes_is_refused_or_changes_nothing(tmp_path, model, mixed):
+    """Sealed, of the same names and sizes, and made from something else."""
+    fit, votes = getattr(disk, model), {}
+    for seed in (2, 3):
+        folder = cut(study(seed, votes=200), tmp_path / f"votes{seed}", 2)
+        votes[seed] = disk.open_votes(folder, workers=1)
+        how = disk.OnDisk(work=tmp_path / f"work{seed}", every=3, keep=True)
+        fit(votes[seed], tmp_path / f"out{seed}", disk=how)
+    work, other = tmp_path / "work2", tmp_path / "work3"
+    for path in sorted(other.glob(mixed)):
+        into = work / path.relative_to(other)
+        into = into if into.parent.is_dir() else next(work.glob("glad-[0-9]*")) / path.name
+        shutil.copy(path, into)
+    again = disk.OnDisk(work=work, every=3)
+    if mixed == "*.npz":
+        fit(votes[2], tmp_path / "again", disk=again)
+        assert contents(tmp_path / "again") == contents(tmp_path / "out2")
+        return
+    with pytest.raises(InputError, match="made from something else") as error:
+        fit(votes[2], tmp_path / "again", disk=again)
+    assert "remove the working folder" in error.value.do
+
+
+def test_items_of_another_partition_or_other_settings_are_refused(tmp_path):
+    """As a fit leaves them that is killed after it put its items in the place of others."""
+    votes = disk.open_votes(cut(study(2, votes=200), tmp_path / "votes", 2), workers=1)
+    works = {prior: tmp_path / prior for prior in ("default", "paper")}
+    how = {name: disk.OnDisk(work=work, every=3, keep=True) for name, work in works.items()}
+    for prior in works:
+        disk.glad(votes, tmp_path / "out", prior=prior, disk=how[prior])
+    first, other = (
+        next(work.glob("glad-[0-9]*")) / "state-00000.npz" for work in works.values()
+    )
+    for path in (first.with_name("state-00001.npz"), other):
+        shutil.copy(path, first)
+        with pytest.raises(InputError, match="made from something else"):
+            disk.glad(votes, tmp_path / "again", disk=how["default"])
 
 
 # ---- what else is written and opened again ---------------------------------------------------

@@ -11,6 +11,7 @@ from equipoise.scale import disk
 from equipoise.scale.cells import Cell, run_cells
 from equipoise.types import InputError
 from tests.cli_sample import equipoise, write_study
+from tests.hostile.verbs import BASES, WRITES, every_verb, make_home
 from tests.scale.test_disk import cut, study
 
 FULL = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -95,29 +96,50 @@ def test_a_small_disk_that_is_really_full_holds_nothing(tmp_path):
         subprocess.run(["umount", small], check=True)
 
 
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    home = tmp_path_factory.mktemp("links")
+    make_home(home)
+    return home
+
+
+RESULTS = [
+    (verb.name, option.opts[0])
+    for verb in every_verb()
+    for option in verb.params
+    if option.name in WRITES and option.name not in ("cache", "shown")
+]
+
+
 @pytest.mark.parametrize(
-    "words",
-    [
-        ("check", "votes.csv", "--out", "link.csv"),
-        ("aggregate", "votes.csv", "--out", "link.csv"),
-        ("aggregate", "votes.csv", "--out", "link.npz"),
-        ("aggregate", "votes.csv", "--out", "link"),
-        ("agreement", "votes.csv", "--page", "link.html"),
-        ("evaluate", "votes.csv", "scores.csv", "--replicates", "20", "--out", "link"),
-        ("plan", "votes.csv", "scores.csv", "--out", "link"),
-        ("demo", "--out", "link"),
-        (*PLAN[:-1], "link.csv"),
-    ],
-    ids=" ".join,
+    ("verb", "option"), RESULTS, ids=lambda part: getattr(part, "name", part)
 )
-def test_a_link_to_nothing_is_no_place_for_a_result(tmp_path, words):
-    write_study(tmp_path)
-    (tmp_path / words[-1]).symlink_to(tmp_path / "elsewhere" / "deep")
-    before = everything(tmp_path)
-    done = equipoise(*words, cwd=tmp_path)
-    assert done.returncode == 1, done
-    assert "a link to nothing" in " ".join(done.stderr.split())
-    assert everything(tmp_path) == before and (tmp_path / words[-1]).is_symlink()
+def test_a_link_to_nothing_is_no_place_for_a_result(files, verb, option):
+    """Whatever the result is called, and as a folder on the way to it, too."""
+    words = list(BASES.get(tuple(verb.split()), ()))
+    if "--out" in words:
+        del words[words.index("--out") :][:2]
+    link, before, refusals = files / "link", everything(files), 0
+    for ending in ("", ".csv", ".npz", ".html", ".parquet"):
+        for place in (link.with_suffix(ending), link / f"x{ending}"):
+            way = link if place.parent == link else place
+            way.symlink_to(files / "elsewhere" / "deep")
+            done = equipoise(*verb.split(), *words, option, place.relative_to(files), cwd=files)
+            said = " ".join(done.stderr.split())
+            assert done.returncode and "Traceback" not in said, (place, done)
+            refusals += "a link to nothing" in said or "no folder 'link'" in said
+            assert way.is_symlink() and not way.exists()
+            way.unlink()
+            assert everything(files) == before
+    assert refusals
+
+
+def test_a_working_folder_is_no_link_to_nothing(tmp_path):
+    votes = disk.open_votes(cut(study(2), tmp_path / "votes", 1))
+    (tmp_path / "out.work").symlink_to(tmp_path / "nothing")
+    with pytest.raises(InputError, match=r"working folder .*is a link to nothing"):
+        disk.dawid_skene(votes, tmp_path / "out")
+    assert not (tmp_path / "nothing").exists()
 
 
 @pytest.mark.parametrize("write", [writing.whole_file, writing.whole_folder])

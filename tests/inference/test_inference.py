@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import tracemalloc
 from dataclasses import replace
 from itertools import combinations, pairwise
 
@@ -488,6 +489,15 @@ def test_a_family_of_two_is_the_pair_by_itself(df):
     cell = board(3, models=2, df=df)
     alone = cell.between(0, 1).p_value(float(cell.values[0] - cell.values[1]))
     assert_allclose(family(cell).p[0, 1], alone, atol=0.01)
+
+
+def test_a_family_of_many_models_keeps_no_draw_of_all_its_pairs():
+    cell = board(4, models=80)
+    tracemalloc.start()
+    family(cell)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 8 * DRAWS * 80 * 79 / 2 / 2
 
 
 @pytest.mark.parametrize("higher", [True, False])

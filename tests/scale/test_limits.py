@@ -6,11 +6,14 @@ import os
 import resource
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from equipoise import InputError, read_annotations, read_predictions
-from equipoise.read.files import content, read_array
-from tests.cli_sample import caller
+from equipoise.read.files import content, read_array, read_arrays
+from equipoise.scale import disk
+from tests.cli_sample import caller, write_study
 
 
 @pytest.fixture
@@ -79,3 +82,50 @@ def test_what_is_no_array_is_refused(tmp_path, kind):
         path.write_bytes(stored(np.zeros(9))[:-8])
     with pytest.raises(InputError, match=r"no readable array \("):
         read_array(content(path))
+
+
+# ---- memory is asked for before it is taken ------------------------------------------------
+
+
+@pytest.fixture
+def little_memory(monkeypatch):
+    monkeypatch.setattr("equipoise.types.arrays._memory_left", lambda: 2.0**20)
+
+
+def packed_rows(path, rows):
+    """Votes in a small file: one word, very often."""
+    word = pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, np.int32)), pa.array(["a"]))
+    pq.write_table(pa.table(dict.fromkeys(("item", "annotator", "label"), word)), path)
+    assert path.stat().st_size < 20_000
+    return path
+
+
+@pytest.mark.usefixtures("little_memory")
+def test_rows_that_a_footer_claims_are_refused_before_they_are_unpacked(tmp_path):
+    path = packed_rows(tmp_path / "votes.parquet", 200_000)
+    said = "votes.parquet, 200,000 rows: 0.0 GiB of memory, expected at most"
+    for read in (read_annotations, read_predictions, lambda _: disk.open_votes(tmp_path)):
+        with pytest.raises(InputError, match=said):
+            read(path)
+
+
+@pytest.mark.usefixtures("little_memory")
+def test_arrays_and_files_that_do_not_fit_are_refused_before_they_are_read(tmp_path):
+    np.savez_compressed(tmp_path / "a.npz", probs=np.zeros(200_000))
+    with pytest.raises(InputError, match=r"a\.npz, unpacked: 0.0 GiB of memory"):
+        read_arrays(tmp_path / "a.npz")
+    (tmp_path / "votes.csv").write_text("item,annotator,label\n" + "i,a,yes\n" * 200_000)
+    with pytest.raises(InputError, match=r"votes.csv: 0.0 GiB .*Parquet files, which stays on"):
+        read_annotations(tmp_path / "votes.csv")
+
+
+def test_memory_that_nobody_could_foresee_ends_in_a_sentence(tmp_path, monkeypatch, capsys):
+    def takes_all(*_, **__):
+        np.zeros(2**59)
+
+    monkeypatch.setattr("equipoise.cli.evaluate.run_evaluation", takes_all)
+    monkeypatch.chdir(write_study(tmp_path))
+    code, out, said = caller(monkeypatch, capsys)("evaluate", "votes.csv", "scores.csv")
+    assert code == 1 and out == "" and "Traceback" not in said
+    assert "evaluate: more memory than there is (Unable to allocate 4.00 EiB" in said
+    assert "ask about fewer classes, items, models or analyses" in said

@@ -51,6 +51,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from glob import escape
 from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -394,13 +395,13 @@ class OnnxFile(Encoder):
 
         path = Path(self.path)
         try:
-            beside = sorted(path.parent.glob(f"{path.name}*"))
-            digests = [(path.name, file_sha256(path)) for path in beside if path.is_file()]
+            beside = sorted(path.parent.glob(f"{escape(path.name)}*"))
+            digests = [file_sha256(path) for path in beside if not path.is_dir()]
         except OSError as error:
             raise unreadable(path, error) from error
         return fingerprint_of(
             name=self.name, size=self.size, mean=self.mean, sd=self.sd, output=self.output,
-            files=[digest for _, digest in digests], release=onnxruntime.__version__,
+            files=digests, release=onnxruntime.__version__,
         )  # fmt: skip
 
     def encode(self, images: ImageSource, places: Sequence[int]) -> Floats:

@@ -35,7 +35,7 @@ def run() -> int:
     """Run one verb, turn refused input into a message, and return the exit code."""
     from equipoise.cli.screen import make_writable
     from equipoise.cli.verbs import empty_path, options_of, verbs
-    from equipoise.types import InputError
+    from equipoise.types import InputError, out_of_memory
 
     make_writable()
     nameless = empty_path(sys.argv[1:])
@@ -53,6 +53,10 @@ def run() -> int:
         options = options_of(sys.argv[1:])
         worded = error.renamed({"model": "truth"}) if "truth" in options else error
         print(f"equipoise: {worded.in_command(options)}", file=sys.stderr)
+        _tell_notes(error)
+        return 1
+    except MemoryError as error:
+        print(f"equipoise: {out_of_memory(' '.join(sys.argv[1:2]), error)}", file=sys.stderr)
         _tell_notes(error)
         return 1
     except BrokenPipeError:

@@ -520,7 +520,7 @@ def _adjusted(cell: TwoWay, order: Ints, level: float) -> tuple[Floats, float]:
             drawn = np.where(moving, size / scale, 0.0)[:, down]
             most = np.maximum.accumulate(drawn[:, ::-1], axis=1)[:, ::-1]
             exceed += (most >= t[down]).sum(axis=0)
-            largest.append(most[:, 0])
+            largest.append(most[:, 0].copy())  # a view would keep all pairs
     p = np.empty(len(t))
     p[down] = np.maximum.accumulate((1 + exceed) / (1 + DRAWS))
     p[t == 0] = 1.0

@@ -379,12 +379,19 @@ def write_sealed(
         save(out, allow_pickle=False, meta=meta, **arrays)
 
 
-def read_sealed(file: Content, do: str) -> Sealed:
-    """Read what `write_sealed` wrote; refused where anything changed since."""
+def read_sealed(file: Content, do: str, source: str | None = None) -> Sealed:
+    """Read what `write_sealed` wrote; refused where anything changed since.
+
+    Parameters
+    ----------
+    source
+        What it must have been made from, as it says itself.
+    """
     with _advising(do):
         arrays = read_arrays(file)
         facts = read_json(replace(file, data=str(arrays.pop("meta", "{}")).encode()))
     check_sealed(facts, arrays, file.name, do)
+    _check_source(facts, file.name, do, source)
     return Sealed(facts, arrays)
 
 
@@ -404,12 +411,19 @@ def write_facts(path: Path, facts: Mapping[str, Any]) -> None:
     write_text(path, json.dumps(sealed(facts), indent=1, ensure_ascii=False) + "\n")
 
 
-def read_facts(path: Path, do: str) -> dict[str, Any]:
+def read_facts(path: Path, do: str, source: str | None = None) -> dict[str, Any]:
     """Read what `write_facts` wrote; refused where anything changed since."""
     with _advising(do):
         facts: dict[str, Any] = read_json(content(path))
     check_sealed(facts, None, str(path), do)
+    _check_source(facts, str(path), do, source)
     return facts
+
+
+def _check_source(facts: Mapping[str, Any], where: str, do: str, source: str | None) -> None:
+    """Refuse what is whole, and was made from something else."""
+    if source is not None and facts.get("source") != source:
+        raise InputError(where, "made from something else", "what the same input gave", do)
 
 
 @contextmanager
@@ -421,14 +435,15 @@ def _advising(do: str) -> Iterator[None]:
         raise InputError(error.where, error.got, error.expected, do) from error
 
 
-def seal_files(path: Path, files: Sequence[Path]) -> None:
-    """Write what files hold, by their hashes, into one that lies beside them."""
-    write_facts(path, {"files": {file.name: file_sha256(file) for file in files}})
+def seal_files(path: Path, files: Sequence[Path], source: str) -> None:
+    """Write what files hold, and were made from, into one that lies beside them."""
+    hashes = {file.name: file_sha256(file) for file in files}
+    write_facts(path, {"source": source, "files": hashes})
 
 
-def check_files(path: Path, do: str) -> None:
-    """Refuse files that changed since `seal_files` saw them."""
-    for name, digest in read_facts(path, do)["files"].items():
+def check_files(path: Path, do: str, source: str) -> None:
+    """Refuse files that changed since `seal_files` saw them, or are of something else."""
+    for name, digest in read_facts(path, do, source)["files"].items():
         file = path.parent / name
         if not file.is_file() or file_sha256(file) != digest:
             got = "changed since it was written" if file.exists() else "not there"

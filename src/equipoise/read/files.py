@@ -26,14 +26,14 @@ from typing import IO, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.types import InputError, Names, Option, hint, listed, quoted
+from equipoise.types import InputError, Names, Option, hint, listed, quoted, require_memory
 
 AnyPath = str | os.PathLike[str]
 JSON = (".json",)
 NUMPY = (".npy",)
 TABLES = (".csv", ".tsv", ".parquet", ".pq", ".npy")  # what a folder is looked through for
 LEAST_UNPACKED, TIMES_PACKED = 2**28, 100  # bytes, and times its size, of a packed file
-MOST_UNPACKED = 2**34  # bytes of all arrays of a file
+SMALLER = "give less of it, or votes as a folder of Parquet files, which stays on disk"
 DAMAGE = (
     ValueError, OverflowError, EOFError, KeyError, SyntaxError, TypeError, MemoryError,
     RuntimeError, zipfile.BadZipFile, zlib.error, lzma.LZMAError,
@@ -79,6 +79,8 @@ def content(path: AnyPath) -> Content:
         )
     place = Path(path)
     require_file(place)
+    if place.is_file():
+        require_memory(place.name, place.stat().st_size, SMALLER)
     try:
         data = place.read_bytes()
     except (OSError, ValueError) as error:
@@ -261,13 +263,8 @@ def _member(packed: zipfile.ZipFile, name: str) -> NDArray[Any]:
 
 def _check_claims(name: str, packed: zipfile.ZipFile) -> None:
     """Refuse arrays that are larger, or smaller, than the file says they are."""
-    if sum(member.file_size for member in packed.infolist()) > MOST_UNPACKED:
-        raise InputError(
-            name,
-            "more than 16 GB when unpacked",
-            "arrays that fit into memory",
-            "write them in several files",
-        )
+    size = sum(member.file_size for member in packed.infolist())
+    require_memory(f"{name}, unpacked", size, "write arrays that fit into memory")
     for member in packed.infolist():
         with packed.open(member) as file:
             _check_claim(member.filename, file, member.file_size)

@@ -3,12 +3,13 @@
 from pathlib import Path
 from typing import Any
 
-from equipoise.read.files import Content
+from equipoise.read.files import SMALLER, Content
 from equipoise.read.tables import Table, unique_names
-from equipoise.types import InputError
+from equipoise.types import InputError, require_memory
 
 ENDINGS = (".parquet", ".pq")
 _BUFFER = 1 << 22  # bytes read at a time of each column
+_OF_A_CELL = 8  # bytes beside what it says
 
 
 def read_arrow(file: Content) -> Any:
@@ -20,11 +21,22 @@ def read_arrow(file: Content) -> Any:
         with parquet.ParquetFile(
             pa.BufferReader(file.data), page_checksum_verification=True
         ) as opened:
+            require_room(file.name, opened.metadata)
             table = opened.read()
             table.validate(full=True)
             return table
+    except InputError:
+        raise
     except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
         raise damaged_parquet(file, error) from error
+
+
+def require_room(name: str, facts: Any) -> None:
+    """Refuse rows that do not fit into memory, by what the footer claims."""
+    groups = map(facts.row_group, range(facts.num_row_groups))
+    size = sum(group.total_byte_size for group in groups)
+    size += _OF_A_CELL * facts.num_rows * facts.num_columns
+    require_memory(f"{name}, {facts.num_rows:,} rows", size, SMALLER)
 
 
 def footer(data: bytes) -> bytes:

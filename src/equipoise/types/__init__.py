@@ -30,6 +30,7 @@ from equipoise.types.arrays import (
     name_order,
     name_ranks,
     nearest,
+    out_of_memory,
     positions,
     quoted,
     ratio,

@@ -5,6 +5,7 @@ Axis names used in every docstring: ``rows`` (single annotations), ``items``, ``
 """
 
 import math
+import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
@@ -163,12 +164,20 @@ def require_memory(where: str, size: float, do: str) -> None:
         )
 
 
+def out_of_memory(where: str, error: MemoryError) -> InputError:
+    """The error for what took more memory than there is, where nobody could know before."""
+    got = " ".join(f"more memory than there is ({error})".split())
+    do = "ask about fewer classes, items, models or analyses"
+    return InputError(where, got, "what the machine, or its limit, has left", do)
+
+
 def _memory_left() -> float:
     """Bytes that the machine has left, and this process within its limit; else infinite."""
     left = [math.inf]
     try:
         import resource
 
+        left.append(1.0 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
         with Path("/proc/meminfo").open(encoding="ascii") as facts:
             left += [1024.0 * int(line.split()[1]) for line in facts if "MemAvail" in line]
         most = resource.getrlimit(resource.RLIMIT_AS)[0]

@@ -36,7 +36,7 @@ from equipoise.read import codec
 from equipoise.read.delimited import ENDINGS as TEXTS
 from equipoise.read.delimited import text_batches
 from equipoise.read.files import AnyPath, Content, content, file_sha256, require_file
-from equipoise.read.writing import whole_file, whole_folder
+from equipoise.read.writing import check_ground, whole_file, whole_folder
 from equipoise.scale.cells import resumable
 from equipoise.scale.disk.votes import (
     Partition,
@@ -52,7 +52,7 @@ from equipoise.types import Floats, InputError, Names, require_whole
 Result = TypeVar("Result")
 MARK = "votes.json"
 AGAIN = "remove the working folder: the fit then begins anew"
-_FORMAT = 2
+_FORMAT = 3
 _ROOM = 512 * 2**20  # bytes that the sums of all groups may take
 _HASHES = 1 << 24  # hashes that are compared at a time
 _BATCH = 1 << 18  # rows read at a time
@@ -63,10 +63,11 @@ _GROUPS = 64  # of partitions, whose sums are added up apart
 
 @dataclass(frozen=True)
 class Codes:
-    """Where coded votes lie, and how many classes there are: what workers need of them."""
+    """Where coded votes lie, how many classes there are, and the seal of the votes."""
 
     folder: Path
     size: int
+    source: str
 
     def rows(self, number: int) -> tuple[Any, Any, Any]:
         """Start, code and weight of one partition's votes, mapped."""
@@ -90,7 +91,7 @@ class Codes:
 
     def check(self, number: int, codes: int) -> None:
         """Refuse what changed since it was coded; answers are below a number of codes."""
-        codec.check_files(self.seal(number), AGAIN)
+        codec.check_files(self.seal(number), AGAIN, self.source)
         start, code, weight = self.rows(number)
         rising = not start[0] and start[-1] == len(code) and bool((np.diff(start) >= 0).all())
         if not rising or code.max(initial=0) >= codes or len(weight) not in (0, len(code)):
@@ -116,7 +117,7 @@ class CodedVotes:
     """Votes of one question in compressed rows on disk; see the module."""
 
     votes: VotesOnDisk
-    folder: Path
+    reader: Codes
 
     @property
     def classes(self) -> Names:
@@ -124,9 +125,9 @@ class CodedVotes:
         return self.votes.classes
 
     @property
-    def reader(self) -> Codes:
-        """What workers need of them."""
-        return Codes(self.folder, len(self.classes))
+    def folder(self) -> Path:
+        """Where they lie."""
+        return self.reader.folder
 
     @cached_property
     def annotators(self) -> Names:
@@ -175,11 +176,11 @@ def code_votes(votes: VotesOnDisk, work: Path, *, anonymous: bool = False) -> Co
             "choose dirichlet or mean_vote",
         )
     work = work.absolute()
-    _prepare(votes, work)
+    codes = Codes(work, size, _prepare(votes, work))
     check = ItemCheck(votes, work)
-    votes.map(partial(_code, votes, work, check, named=named), work)
+    votes.map(partial(_code, votes, codes, check, named=named), work)
     check.finish()
-    coded = CodedVotes(votes, work)
+    coded = CodedVotes(votes, codes)
     if not coded.number_of_items:
         where = f"{votes.folder.name}, task {votes.task!r}"
         raise InputError(where, "no votes", "at least one", "check it")
@@ -187,12 +188,11 @@ def code_votes(votes: VotesOnDisk, work: Path, *, anonymous: bool = False) -> Co
 
 
 def _code(
-    votes: VotesOnDisk, work: Path, check: "ItemCheck", number: int, *, named: bool
+    votes: VotesOnDisk, codes: Codes, check: "ItemCheck", number: int, *, named: bool
 ) -> None:
     """Code one partition, unless that was done."""
     from equipoise.kernels.blocks import rows_by_item
 
-    codes = Codes(work, len(votes.classes))
     people = len(votes.annotators) if named else 1
     if codes.seal(number).exists():
         codes.check(number, people * codes.size)
@@ -203,29 +203,29 @@ def _code(
     code = (who * len(votes.classes) + rows.label).astype(np.uint32)
     rows_of_items = rows_by_item(rows.item, code, rows.times, len(rows.items))
     for name, array in zip(("start", "code", "weight"), rows_of_items, strict=True):
-        files.append(work / f"{name}-{number:05d}.npy")
+        files.append(codes.folder / f"{name}-{number:05d}.npy")
         with whole_file(files[-1]) as file:
             np.save(file, array)
-    files.append(work / f"items-{number:05d}.parquet")
+    files.append(codes.folder / f"items-{number:05d}.parquet")
     with whole_file(files[-1]) as file:
         write_items(file, rows.items, {})
-    codec.seal_files(codes.seal(number), files)
+    codec.seal_files(codes.seal(number), files, codes.source)
 
 
-def _prepare(votes: VotesOnDisk, work: Path) -> None:
-    """Make a working folder, or empty one that was for other votes."""
+def _prepare(votes: VotesOnDisk, work: Path) -> str:
+    """Make a working folder, or empty one that was for other votes; the seal of the votes."""
     facts = _fingerprint(votes)
-    mark = work / MARK
-    if work.exists() and (not work.is_dir() or (any(work.iterdir()) and not mark.exists())):
+    mark, seal, where = work / MARK, str(codec.sealed(facts)["seal"]), f"working folder {work}"
+    check_ground(work, where)
+    if work.exists() and any(work.iterdir()) and not mark.exists():
         do = "name a new folder, or remove this one"
-        raise InputError(
-            f"working folder {work}", "something else", "a folder of coded votes", do
-        )
-    if mark.exists() and codec.read_facts(mark, AGAIN) != codec.sealed(facts):
+        raise InputError(where, "something else", "a folder of coded votes", do)
+    if mark.exists() and codec.read_facts(mark, AGAIN)["seal"] != seal:
         shutil.rmtree(work)
     work.mkdir(parents=True, exist_ok=True)
     if not mark.exists():
         codec.write_facts(mark, facts)
+    return seal
 
 
 def _fingerprint(votes: VotesOnDisk) -> dict[str, Any]:
@@ -246,22 +246,22 @@ def _sha256(votes: VotesOnDisk, number: int) -> str:
 
 
 class Checkpoint:
-    """Arrays of a fit that were whole at some iteration, for one setting of the fit."""
+    """Arrays of a fit that were whole at some iteration, for one setting and these votes."""
 
     def __init__(self, folder: Path, name: str, settings: dict[str, Any]) -> None:
         self._path = folder / f"{name}.npz"
-        self._settings = {"settings": json.dumps(settings, sort_keys=True)}
+        self.settings = json.dumps(settings, sort_keys=True)
 
     def load(self) -> dict[str, Any] | None:
         """The arrays of the last one; None where there is none of these settings."""
         if not self._path.exists():
             return None
         facts, arrays = codec.read_sealed(content(self._path), AGAIN)
-        return arrays if facts["settings"] == self._settings["settings"] else None
+        return arrays if facts["source"] == self.settings else None
 
     def save(self, **arrays: Any) -> None:
         """Put a new one in the place of the last."""
-        codec.write_sealed(self._path, self._settings, arrays, packed=False)
+        codec.write_sealed(self._path, {"source": self.settings}, arrays, packed=False)
 
 
 @contextmanager

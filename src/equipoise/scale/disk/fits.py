@@ -162,6 +162,7 @@ def dawid_skene(
     with working_folder(target, how.work, keep=how.keep) as work:
         blocks = code_votes(votes, work)
         settings = {"model": "dawid_skene", "variant": variant, "smoothing": asdict(prior)}
+        settings["votes"] = blocks.reader.source
         checkpoint = Checkpoint(work, "dawid_skene", settings)
 
         def step(expected: Expected, trace: list[float]) -> None:
@@ -247,9 +248,10 @@ def glad(
     target = Path(out)
     with working_folder(target, how.work, keep=how.keep) as work:
         blocks = code_votes(votes, work)
-        states = partial(_states_after, blocks.folder, how.every)
         settings = {"model": "glad", "prior": asdict(chosen), "rescale": stop.rescale}
+        settings["votes"] = blocks.reader.source
         checkpoint = Checkpoint(blocks.folder, "glad", settings)
+        states = partial(_states_after, blocks.folder, checkpoint.settings, how.every)
         climb = GladClimb(blocks, chosen, stop, states, partial(_after_sweep, how, checkpoint))
         _resume(climb, checkpoint, blocks.folder)
         climb.run()
@@ -277,9 +279,13 @@ def glad(
 
 @dataclass(frozen=True)
 class _StateFiles:
-    """Items of GLAD in files of a folder; with `flush`, what is written reached the disk."""
+    """Items of GLAD in files of a folder, for one setting of the fit and these votes.
+
+    With `flush`, what is written reached the disk.
+    """
 
     folder: Path
+    settings: str
     flush: bool = False
 
     @property
@@ -290,7 +296,8 @@ class _StateFiles:
     def read(self, number: int, items: int) -> Floats:
         """Mean and variance of the items of one partition, (2, items)."""
         path = self._path(number)
-        state: Floats = codec.read_sealed(content(path), AGAIN).arrays["state"]
+        file = codec.read_sealed(content(path), AGAIN, self._source(number))
+        state: Floats = file.arrays["state"]
         if state.shape != (2, items):
             got, expected = f"shape {state.shape}", f"(2, {items}), as the votes have items"
             raise InputError(str(path), got, expected, AGAIN)
@@ -298,18 +305,21 @@ class _StateFiles:
 
     def write(self, number: int, state: Floats) -> None:
         """Keep those of one partition."""
-        path, arrays = self._path(number), {"state": state}
-        codec.write_sealed(path, {}, arrays, packed=False, flush=self.flush)
+        path, facts = self._path(number), {"source": self._source(number)}
+        codec.write_sealed(path, facts, {"state": state}, packed=False, flush=self.flush)
+
+    def _source(self, number: int) -> str:
+        return f"partition {number}, {self.settings}"
 
     def _path(self, number: int) -> Path:
         return self.folder / f"state-{number:05d}.npz"
 
 
-def _states_after(folder: Path, every: int, sweep: int) -> _StateFiles:
+def _states_after(folder: Path, settings: str, every: int, sweep: int) -> _StateFiles:
     """Where a sweep writes items: never where it reads them."""
     target = folder / ("glad-even", "glad-odd")[sweep % 2]
     target.mkdir(exist_ok=True)
-    return _StateFiles(target, flush=(sweep + 1) % every == 0)
+    return _StateFiles(target, settings, flush=(sweep + 1) % every == 0)
 
 
 def _after_sweep(how: OnDisk, checkpoint: Checkpoint, climb: GladClimb) -> None:
@@ -321,7 +331,7 @@ def _after_sweep(how: OnDisk, checkpoint: Checkpoint, climb: GladClimb) -> None:
     aside = source.with_name(f"glad-{climb.sweeps}")
     shutil.rmtree(aside, ignore_errors=True)
     source.rename(aside)
-    climb.items = _StateFiles(aside)
+    climb.items = _StateFiles(aside, checkpoint.settings)
     checkpoint.save(
         mean=climb.mean,
         variance=climb.variance,
@@ -345,7 +355,7 @@ def _resume(climb: GladClimb, checkpoint: Checkpoint, folder: Path) -> None:
     )
     climb.heights, climb.turned = stored["heights"].tolist(), stored["turned"]
     climb.sweeps, climb.round = map(int, stored["numbers"])
-    climb.items = _StateFiles(folder / f"glad-{climb.sweeps}")
+    climb.items = _StateFiles(folder / f"glad-{climb.sweeps}", checkpoint.settings)
 
 
 def _chances(

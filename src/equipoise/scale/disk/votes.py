@@ -26,7 +26,7 @@ import numpy as np
 from equipoise.read.files import AnyPath, Content, refuse_special_files
 from equipoise.read.headers import annotation_headers
 from equipoise.read.options import VoteFormat
-from equipoise.read.parquet import ENDINGS, damaged_parquet, open_parquet
+from equipoise.read.parquet import ENDINGS, damaged_parquet, open_parquet, require_room
 from equipoise.read.tables import Table, code_names, is_missing
 from equipoise.read.tidy import name_columns, no_labels
 from equipoise.read.values import ClassScale, scale_of
@@ -377,11 +377,14 @@ def parquet_partitions(
     for path in files:
         part = Partition(path, 0, _fixed(path.relative_to(whole).parent))
         with part.opened() as opened:
-            part = replace(part, rows=opened.metadata.num_rows)
+            facts = opened.metadata
+            part = replace(part, rows=facts.num_rows)
             schema = schema or opened.schema_arrow
         if most is not None and part.rows > most:
             got, expected = f"{part.rows:,} rows", f"at most {most:,} in one partition"
             raise InputError(path.name, got, expected, "cut the votes with disk.repartition")
+        if most is not None:
+            require_room(path.name, facts)
         parts.append(part)
     return tuple(parts), schema
 

@@ -69,7 +69,7 @@ class Analysis:
 
     def attempt(self, study: "Study") -> "Finding":
         """Make its finding, or one that says why the data do not allow it."""
-        from equipoise.types import left_out
+        from equipoise.types import left_out, out_of_memory
 
         try:
             with np.errstate(invalid="ignore"):  # of two infinite values: undefined
@@ -77,10 +77,7 @@ class Analysis:
         except InputError as error:
             return left_out(self.name, self.title, error)
         except MemoryError as error:
-            got = " ".join(f"more memory than there is ({error})".split())
-            do = "ask about fewer classes, items or models, or leave this analysis out"
-            stopped = InputError(self.name, got, "what the machine, or its limit, has left", do)
-            return left_out(self.name, self.title, stopped)
+            return left_out(self.name, self.title, out_of_memory(self.name, error))
         except Exception as error:
             return failed(self.name, self.title, error)
 
