@@ -23,10 +23,10 @@ from equipoise.cli.options import (
     words,
 )
 from equipoise.cli.reopened import TITLE
-from equipoise.cli.report import run_json
 from equipoise.cli.results import (
     cited,
     in_options,
+    run_json,
     show_run,
     tell_notices,
     typed_command,

@@ -1,7 +1,6 @@
 """equipoise report: a run folder becomes one page, or the files of a paper."""
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +11,13 @@ from equipoise.clean.scan_findings import (
 )
 from equipoise.cli.command import verb
 from equipoise.cli.options import Options, misused
+from equipoise.cli.results import run_json
 from equipoise.cli.screen import counted, print_json, say
 from equipoise.read.writing import check_folder, check_ground, write_folder, write_text
 from equipoise.report.page import render
 from equipoise.report.page.files import paper_files
 from equipoise.report.run import Run
-from equipoise.types import InputError, Option, Report, as_json, count, hint
+from equipoise.types import InputError, Option, Report, count, hint
 
 SCAN = "scan.json"  # the mark of a scan
 EXPORTED = "export.json"  # names what an export wrote, so that the next one can replace it
@@ -70,19 +70,6 @@ def report(options: Options) -> None:
 def _is_scan(run: Path) -> bool:
     """Whether a folder, or its file, is that of a scan."""
     return run.name == SCAN or (run / SCAN).is_file()
-
-
-def run_json(run: Run) -> dict[str, Any]:
-    """The answer, values and differences of a run, and every finding by its key."""
-    record, report = run.record, run.report
-    card = report.card
-    return {
-        **({"answer": asdict(card)} if card is not None else {}),
-        **as_json(report),
-        "metrics": [metric.name for metric in record.metrics],
-        "rows": [row._asdict() for row in record.rows],
-        "differences": [gap._asdict() for gap in record.differences],
-    }
 
 
 def _write_report(report: Report, page: Path) -> None:

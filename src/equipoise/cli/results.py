@@ -8,7 +8,7 @@ import os
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -251,6 +251,19 @@ def show_run(
         for line in evidence_lines(report, console.width):
             console.print(line, soft_wrap=True)
     tell_notices(report, verbose=verbose)
+
+
+def run_json(run: Run) -> dict[str, Any]:
+    """The answer, values and differences of a run, and every finding by its key."""
+    record, report = run.record, run.report
+    card = report.card
+    return {
+        **({"answer": asdict(card)} if card is not None else {}),
+        **as_json(report),
+        "metrics": [metric.name for metric in record.metrics],
+        "rows": [row._asdict() for row in record.rows],
+        "differences": [gap._asdict() for gap in record.differences],
+    }
 
 
 def tell_notices(report: Report, *, verbose: bool = False) -> None:
