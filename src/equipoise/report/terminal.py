@@ -12,6 +12,7 @@ import math
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from typing import Literal
 
 from rich import box
@@ -198,24 +199,25 @@ def _board(board: Standings, bars: Dots | None, width: int) -> Iterator[Text]:
     rows = {dot.model: dot for dot in bars.rows} if bars is not None else {}
     drawn = width >= WIDE and free >= LEAST_BAR
     bar = min(BAR, free) if drawn else max((len(_bound(d)) for d in rows.values()), default=0)
-    keep, dropped = _fitting(widths, width - len(EDGE) - room - bar - 3)
+    fits = _fitting(widths, width - len(EDGE) - room - bar - 3)
     legend, head = _legend(board), printable(board.metric)
     beside = len(EDGE) + len(head) + 2 + len(legend) <= width
     yield Text.assemble(EDGE, (head, "bold"), f"  {legend}".rstrip() if beside else "")
     if not beside:
         yield from _wrapped(legend, width, style="dim")
-    yield from _heads([heads[k] for k in keep], [widths[k] for k in keep], room, bars, bar)
+    shown = widths[:fits]
+    yield from _heads(heads[:fits], shown, room, bars, bar)
     scale = _scale(bars) if bars is not None else None
-    for place, model in enumerate(models[:MOST_MODELS]):
-        yield _row(
-            names[place], room, [board.cells[place][k] for k in keep],
-            [widths[k] for k in keep], _drawn(rows.get(model), scale, bar, drawn=drawn),
-        )  # fmt: skip
+    for model, name, cells in zip(models[:MOST_MODELS], names, board.cells, strict=False):
+        end = _drawn(rows.get(model), scale, bar, drawn=drawn)
+        yield _row(name, room, cells[:fits], shown, end)
     if len(models) > MOST_MODELS:
         yield Text(f"{EDGE}... and {len(models) - MOST_MODELS} more models", style="dim")
-    yield from _foot(board, keep, widths, room)
-    if dropped:
-        yield Text(f"{EDGE}{dropped} more columns in a wider terminal", style="dim")
+    foot = [("known to", tuple(map(_reach, board.known_to))), *board.foot]
+    for title, texts in foot:
+        yield Text(_line(title, texts, shown, room).rstrip(), style="dim")
+    if len(widths) > fits:
+        yield Text(f"{EDGE}{len(widths) - fits} more columns in a wider terminal", style="dim")
 
 
 def _head(title: str) -> list[str]:
@@ -229,27 +231,23 @@ def _bound(dot: Dot) -> str:
     return f"≤{bound(most)}" if math.isfinite(most) and most > 0 else ""
 
 
-def _fitting(widths: Sequence[int], room: int) -> tuple[list[int], int]:
-    """Which columns fit, and how many do not."""
-    keep: list[int] = []
-    used = 0
-    for place, width in enumerate(widths):
-        used += width + 2
-        if used > room and keep:
-            break
-        keep.append(place)
-    return keep, len(widths) - len(keep)
+def _fitting(widths: Sequence[int], room: int) -> int:
+    """How many columns fit; the first is always shown."""
+    ends = accumulate(width + 2 for width in widths)
+    return max(1, sum(end <= room for end in ends))
 
 
 def _legend(board: Standings) -> str:
     cells_shown = [cell for row in board.cells for cell in row]
-    legend = (
-        [BELOW["shown"]]
-        if any(standing.judged and not standing.inside for standing in cells_shown)
-        else []
-    )
-    legend += [BELOW["same"]] if any(standing.same for standing in cells_shown) else []
-    return "   ".join(legend)
+    below = any(standing.judged and not standing.inside for standing in cells_shown)
+    signs = {"shown": below, "same": any(standing.same for standing in cells_shown)}
+    return "   ".join(BELOW[sign] for sign, there in signs.items() if there)
+
+
+def _line(name: str, texts: Sequence[str], widths: Sequence[int], room: int) -> str:
+    """A name and a text for each column that is shown."""
+    cells = (f"{text:>{width}}  " for text, width in zip(texts, widths, strict=False))
+    return f"{EDGE}{name:<{room}} {''.join(cells)}"
 
 
 def _heads(
@@ -260,15 +258,11 @@ def _heads(
     bar: int,
 ) -> Iterator[Text]:
     deep = max([2, *(len(words) for words in heads)])
-    for line in range(deep):
-        cells = []
-        for head, width in zip(heads, widths, strict=True):
-            place = line - (deep - len(head))
-            cells.append(f"{head[place] if place >= 0 else '':>{width}}  ")
-        words = ("below", "best") if bar < len(DISTANCE) else ("", DISTANCE)
-        place = line - (deep - 2)
-        end = f"{words[place]:>{bar}}" if bars is not None and place >= 0 else ""
-        yield Text(f"{EDGE}{'':<{room}} {''.join(cells)} {end}".rstrip(), style="dim")
+    words = ("below", "best") if bar < len(DISTANCE) else ("", DISTANCE)
+    columns = [*heads, words if bars is not None else ("", "")]
+    padded = ([""] * (deep - len(column)) + [*column] for column in columns)
+    for *texts, end in zip(*padded, strict=True):
+        yield Text(f"{_line('', texts, widths, room)} {end:>{bar}}".rstrip(), style="dim")
 
 
 def _row(
@@ -286,18 +280,6 @@ def _row(
 
 def _cut(name: str, room: int) -> str:
     return name if len(name) <= room else f"{name[: room - 1]}…"
-
-
-def _foot(
-    board: Standings, keep: Sequence[int], widths: Sequence[int], room: int
-) -> Iterator[Text]:
-    rows = [
-        ("known to", [_reach(half) for half in board.known_to]),
-        *((title, list(texts)) for title, texts in board.foot),
-    ]
-    for title, texts in rows:
-        cells = [f"{texts[k]:>{widths[k]}}  " for k in keep]
-        yield Text(f"{EDGE}{title:<{room}} {''.join(cells)}".rstrip(), style="dim")
 
 
 def _reach(half: float) -> str:
