@@ -27,7 +27,6 @@ from equipoise.report.run import Provenance, Run, record
 from equipoise.scale.cells import digest
 from equipoise.study import LABELS
 from equipoise.study.analyses.catalogue import ANALYSES
-from equipoise.study.study import Progress
 from equipoise.types import (
     Card,
     Finding,
@@ -35,6 +34,7 @@ from equipoise.types import (
     Names,
     Notices,
     Nouns,
+    Progress,
     Report,
     Standings,
     Table,

@@ -30,6 +30,7 @@ from equipoise.types import (
     Ints,
     Names,
     Predictions,
+    Progress,
     choice,
     nearest,
     require_number,
@@ -37,7 +38,6 @@ from equipoise.types import (
 )
 
 Need = Literal["embeddings", "images", "labels", "known"]
-Progress = Callable[[int, int], None]  # is told what is done, and how much there is
 
 
 def silent(done: int, total: int) -> None:

@@ -45,7 +45,7 @@ from equipoise.metrics import parsed
 from equipoise.read import codec
 from equipoise.read.files import file_sha256
 from equipoise.read.user_code import user_file
-from equipoise.scale.cells import Arrays, Cell, Outcome, Progress, digest, run_cells
+from equipoise.scale.cells import Arrays, Cell, Outcome, digest, run_cells
 from equipoise.study import Evaluation, Settings, Study
 from equipoise.study.study import report_replicates
 from equipoise.types import (
@@ -55,6 +55,7 @@ from equipoise.types import (
     Notice,
     Notices,
     Predictions,
+    Progress,
     choice,
     positions,
     require_drawn,

@@ -59,7 +59,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from equipoise.clean.collection import ImageSource, Pixels
-from equipoise.clean.detector import Progress, require_packages, silent
+from equipoise.clean.detector import require_packages, silent
 from equipoise.read import codec
 from equipoise.read.files import AnyPath, content, file_sha256, require_file, unreadable
 from equipoise.read.user_code import (
@@ -74,6 +74,7 @@ from equipoise.types import (
     InputError,
     Names,
     Notices,
+    Progress,
     choice,
     count,
     listed,

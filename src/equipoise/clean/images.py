@@ -38,9 +38,9 @@ from equipoise.clean.collection import (
     ImageSource,
     Pixels,
 )
-from equipoise.clean.detector import Progress, require_packages, silent
+from equipoise.clean.detector import require_packages, silent
 from equipoise.read.files import AnyPath, file_sha256
-from equipoise.types import InputError, Names, notice, short_repr
+from equipoise.types import InputError, Names, Progress, notice, short_repr
 
 if TYPE_CHECKING:
     from PIL.Image import Image as PillowImage

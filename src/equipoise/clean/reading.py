@@ -42,7 +42,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from equipoise.clean.collection import MISSING, Collection
-from equipoise.clean.detector import Progress, silent
+from equipoise.clean.detector import silent
 from equipoise.clean.encoders import Encoder, GivenEmbeddings, choose_encoder, embed
 from equipoise.clean.images import ARCHIVES, look_through
 from equipoise.read import delimited, parquet
@@ -71,6 +71,7 @@ from equipoise.types import (
     InputError,
     Names,
     Notices,
+    Progress,
     choice,
     listed,
     notice,

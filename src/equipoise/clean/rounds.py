@@ -70,7 +70,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from equipoise.clean.collection import SEPARATOR, Collection, Pairs, Task, components, pair_name
-from equipoise.clean.detector import NEEDED, Progress, name_order, silent
+from equipoise.clean.detector import NEEDED, name_order, silent
 from equipoise.clean.similarity import Directions, Search, neighbours
 from equipoise.read.files import AnyPath
 from equipoise.scale.cells import digest
@@ -83,6 +83,7 @@ from equipoise.types import (
     Ints,
     Names,
     Notices,
+    Progress,
     choice,
     listed,
     meant,

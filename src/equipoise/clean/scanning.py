@@ -39,7 +39,6 @@ from equipoise.clean.detector import (
     CatalogueDetector,
     Detector,
     LeftOut,
-    Progress,
     choose,
     scores_of,
 )
@@ -56,6 +55,7 @@ from equipoise.types import (
     Notice,
     Notices,
     Predictions,
+    Progress,
 )
 
 if TYPE_CHECKING:

@@ -40,8 +40,8 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.clean.detector import Progress, require_packages, silent
-from equipoise.types import Floats, InputError, Ints, require_whole
+from equipoise.clean.detector import require_packages, silent
+from equipoise.types import Floats, InputError, Ints, Progress, require_whole
 
 NUMBERS = 2_000_000  # that a step holds in double precision
 STEPS = 2.0**40  # to a unit, of the whole numbers that the centre is summed in

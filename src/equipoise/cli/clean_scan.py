@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.text import Text
 
 from equipoise.clean.collection import TASKS, Collection
-from equipoise.clean.detector import Progress, choose
+from equipoise.clean.detector import choose
 from equipoise.clean.detectors import DETECTORS
 from equipoise.clean.encoders import Encoder, choose_encoder
 from equipoise.clean.reading import FOLDERS, read_collection, read_parts
@@ -21,7 +21,7 @@ from equipoise.cli.options import Options, words
 from equipoise.cli.results import check_report_folder
 from equipoise.cli.screen import note, output, print_json, progress, say
 from equipoise.report.terminal import answer_lines, fact_lines, list_lines
-from equipoise.types import InputError
+from equipoise.types import InputError, Pairs, Progress
 
 LINES, LEAST_ROWS = 40, 2  # of a screen, and of a list on it
 USUAL_ENCODER = "default"
@@ -156,7 +156,7 @@ def _with_origin(scanned: Scan, data: Collection, options: Options) -> Scan:
     )
 
 
-def _settings(data: Collection, options: Options) -> tuple[tuple[str, str], ...]:
+def _settings(data: Collection, options: Options) -> Pairs:
     """What the page says of how the scan was made."""
     assert options.source is not None
     encoder = options.encoder or USUAL_ENCODER

@@ -65,8 +65,8 @@ from equipoise.report.run import (
 )
 from equipoise.study import Evaluation, Settings, Study, Thresholds, Tuning
 from equipoise.study.analyses.catalogue import ANALYSES
-from equipoise.study.study import Progress, report_replicates
-from equipoise.types import Annotations, InputError, Names, Nouns, Report, plain
+from equipoise.study.study import report_replicates
+from equipoise.types import Annotations, InputError, Names, Nouns, Progress, Report, plain
 
 OF_SETTINGS = (
     *("margin", "level", "items", "annotators", "inference", "matters"),

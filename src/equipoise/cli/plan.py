@@ -1,6 +1,5 @@
 """equipoise plan: from a pilot to the study that settles it."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,7 +27,7 @@ from equipoise.study.planning import (
     tasks_plan_report,
     write_next,
 )
-from equipoise.types import InputError
+from equipoise.types import InputError, Progress
 
 MARK = "plan.json"
 TABLE = ".csv"
@@ -179,7 +178,7 @@ def _planned(
     study: FilesRead,
     options: Options,
     task: str | None,
-    tell: Callable[[int, int], None],
+    tell: Progress,
 ) -> tuple[SizePlan, NextItems | None]:
     """Size of the study, for two models or the whole order, and the items that come next."""
     predictions, votes = study.study.predictions, study.study.voted

@@ -35,6 +35,7 @@ from equipoise.truth.choosing import model
 from equipoise.types import (
     Annotations,
     InputError,
+    Models,
     Notices,
     PerItem,
     Plausibilities,
@@ -230,7 +231,7 @@ def votes_on(table: Annotations, task: str | None, path: Path) -> Annotations:
     return replace(table.rows(table.in_task(name)), task=None, tasks=(name,))
 
 
-def read_models(options: Options, task: str | None) -> tuple[Predictions, ...]:
+def read_models(options: Options, task: str | None) -> Models:
     """Read models as scores of the positive class; of several tasks the one asked for."""
     files = table_files(options.predictions)
     if not files:

@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.markup import escape
 
-from equipoise.types import Notice, as_notices, in_command, printable, worded
+from equipoise.types import Notice, Progress, as_notices, in_command, printable, worded
 
 if TYPE_CHECKING:
     from click import Command, Context
-    from rich.progress import Progress, Task
+    from rich.progress import Progress as Bar
+    from rich.progress import Task
 
 PATIENCE = 2.0  # seconds after which a reader without a terminal is told what goes on
 
@@ -115,7 +116,7 @@ def output() -> Console:
 
 
 @contextmanager
-def progress(title: str) -> Iterator[Callable[[int, int], None]]:
+def progress(title: str) -> Iterator[Progress]:
     """Show a bar with the time left on standard error while work goes on.
 
     Where standard error is no terminal, one plain line is printed once it takes a while.
@@ -125,9 +126,7 @@ def progress(title: str) -> Iterator[Callable[[int, int], None]]:
 
 
 @contextmanager
-def stages(
-    steps: int, title: str = "evaluating"
-) -> Iterator[Callable[[str], Callable[[int, int], None]]]:
+def stages(steps: int, title: str = "evaluating") -> Iterator[Callable[[str], Progress]]:
     """A bar over several steps, which names the one that is being done."""
     console, place = _errors(), [-1]
     if not console.is_terminal:
@@ -137,7 +136,7 @@ def stages(
     with bar(console) as drawn:
         task = drawn.add_task(title, total=float(steps))
 
-        def stage(name: str) -> Callable[[int, int], None]:
+        def stage(name: str) -> Progress:
             place[0] += 1
             first = place[0]
             drawn.update(task, description=name.replace("_", " "), completed=float(first))
@@ -151,7 +150,7 @@ def stages(
         yield stage
 
 
-def bar(console: Console) -> "Progress":
+def bar(console: Console) -> "Bar":
     """A bar with the time taken and, once that can be told, the time left; it goes away."""
     from rich.progress import (
         BarColumn,

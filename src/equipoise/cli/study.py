@@ -44,6 +44,7 @@ from equipoise.types import (
     GOLD,
     Annotations,
     InputError,
+    Models,
     Notice,
     Notices,
     Option,
@@ -275,9 +276,9 @@ def read_votes(options: Options) -> Annotations:
 
 def _read_votes(
     options: Options, votes: Sequence[Source], classes: Sequence[str] | None
-) -> tuple[Annotations, tuple[Predictions, ...]]:
+) -> tuple[Annotations, Models]:
     """The votes of a data set, a whole study or files, and the models of the first two."""
-    models: tuple[Predictions, ...] = ()
+    models: Models = ()
     if options.dataset is not None:
         data = LOADERS[options.dataset]()
         table, models = data.annotations.by_name(), data.predictions
@@ -324,7 +325,7 @@ def first_votes(table: Annotations, options: Options) -> Annotations:
     return table if options.first_votes is None else table.first_votes(options.first_votes)
 
 
-def read_predictions_of(paths: Sequence[Path], options: Options) -> tuple[Predictions, ...]:
+def read_predictions_of(paths: Sequence[Path], options: Options) -> Models:
     """Read files of predictions; refusals name the options that are theirs."""
     with _naming_check(paths, SCORE_FLAGS):
         return read_predictions(paths, **score_keywords(options))
@@ -351,7 +352,7 @@ def _read_sides(
     votes: Sequence[Source],
     scores: Sequence[Source],
     classes: Sequence[str] | None,
-) -> tuple[Annotations, tuple[Predictions, ...]]:
+) -> tuple[Annotations, Models]:
     """Read both sides; what there is to say of predictions goes to the annotations."""
     table, models = _read_votes(options, votes, classes)
     if options.dataset is not None and scores:
@@ -379,10 +380,10 @@ def _read_sides(
 
 def _question(
     table: Annotations,
-    models: tuple[Predictions, ...],
+    models: Models,
     options: Options,
     wanted: tuple[str, str, bool],
-) -> tuple[Annotations, tuple[Predictions, ...]]:
+) -> tuple[Annotations, Models]:
     """The yes/no question that was asked, where one was, and what models answer to it.
 
     `wanted`: the truth, names of metrics, and whether models may be annotators.
@@ -473,8 +474,8 @@ def with_gold_file(options: Options) -> Options:
 
 
 def as_asked(
-    table: Annotations, models: tuple[Predictions, ...], options: Options
-) -> tuple[Annotations, tuple[Predictions, ...]]:
+    table: Annotations, models: Models, options: Options
+) -> tuple[Annotations, Models]:
     """Votes and models with the reference standard and the question of the options."""
     if options.gold != "truth":
         table, models = _with_gold(table, models, options.gold)
@@ -497,7 +498,7 @@ def _unasked_standard(name: str) -> InputError:
 
 def _with_gold(
     table: Annotations, models: Sequence[Predictions], use: str
-) -> tuple[Annotations, tuple[Predictions, ...]]:
+) -> tuple[Annotations, Models]:
     """Use gold rows as asked; what is predicted for items that go with them goes, too."""
     with_gold = table.with_gold(use)
     if with_gold is table:
@@ -543,10 +544,10 @@ def _keeps_kind(table: Annotations, options: Options, truth: str) -> bool:
 
 def _as_answers(
     table: Annotations,
-    models: tuple[Predictions, ...],
+    models: Models,
     options: Options,
     metrics: Option,
-) -> tuple[tuple[Predictions, ...], list[Notice]]:
+) -> tuple[Models, list[Notice]]:
     """Predictions that name one class each, as the question needs them, and what to say.
 
     Asked about one class, a model says yes where it names that class; asked about grades, it

@@ -24,6 +24,7 @@ from equipoise.types import (
     Annotations,
     Grouping,
     InputError,
+    Models,
     Plausibilities,
     Predictions,
     choice,
@@ -335,7 +336,7 @@ def regrouped(
     models: Sequence[Predictions],
     *,
     by_group: bool,
-) -> tuple[ScoredTruth, tuple[Predictions, ...]]:
+) -> tuple[ScoredTruth, Models]:
     """Sum truth and predictions over the classes of each group, if that was asked for."""
     if not by_group:
         return truth, tuple(models)

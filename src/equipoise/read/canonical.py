@@ -34,7 +34,15 @@ from equipoise.read.files import (
     unknown_ending,
 )
 from equipoise.read.writing import replaced
-from equipoise.types import COLUMNS, Annotations, InputError, Ints, Predictions, csv_line
+from equipoise.types import (
+    COLUMNS,
+    Annotations,
+    InputError,
+    Ints,
+    Models,
+    Predictions,
+    csv_line,
+)
 from equipoise.types.notices import from_json, to_json
 
 ENDINGS = (".csv", *parquet.ENDINGS)
@@ -94,12 +102,12 @@ def write_study(
         )
 
 
-def read_study(path: AnyPath) -> tuple[Annotations, tuple[Predictions, ...]]:
+def read_study(path: AnyPath) -> tuple[Annotations, Models]:
     """Read a file that `write_study` made."""
     return study_of(content(path))
 
 
-def study_of(file: Content) -> tuple[Annotations, tuple[Predictions, ...]]:
+def study_of(file: Content) -> tuple[Annotations, Models]:
     """The study in the content of a file."""
     import pyarrow as pa
 
@@ -237,9 +245,7 @@ def _read_text(file: Content) -> tuple[Any, Mapping[str, Any]]:
     return pa.table(columns, names=table.column_names), facts
 
 
-def _study_of_table(
-    table: Any, facts: Mapping[str, Any]
-) -> tuple[Annotations, tuple[Predictions, ...]]:
+def _study_of_table(table: Any, facts: Mapping[str, Any]) -> tuple[Annotations, Models]:
     """Cut the table into what it was made of."""
     if facts["format"] != _FORMAT:
         message = f"format {facts['format']!r} of another version"

@@ -54,6 +54,7 @@ from equipoise.types import (
     Floats,
     InputError,
     Ints,
+    Models,
     Names,
     Notices,
     Option,
@@ -73,14 +74,12 @@ _FEWEST_CLASSES = 3  # below which 0 and 1 are scores
 class PredictionsRead(NamedTuple):
     """Predictions, what to say of how they were read, and the layout of every file."""
 
-    predictions: tuple[Predictions, ...]
+    predictions: Models
     notices: Notices = ()
     layouts: Names = ()
 
 
-def read_predictions(
-    path_or_paths: AnyPath | Sequence[AnyPath], **keywords: Any
-) -> tuple[Predictions, ...]:
+def read_predictions(path_or_paths: AnyPath | Sequence[AnyPath], **keywords: Any) -> Models:
     """Read predictions from CSV, TSV, Parquet or NumPy files, also with ``.gz``.
 
     Parameters
@@ -295,7 +294,7 @@ class _Rows:
             )
         return values
 
-    def split(self, answers: Sequence[_Answers]) -> tuple[Predictions, ...]:
+    def split(self, answers: Sequence[_Answers]) -> Models:
         """Split answers into one `Predictions` per model and task."""
         ids = self.ids
         twice = repeated_rows(joint_codes(*ids.values()))

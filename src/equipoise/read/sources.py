@@ -33,7 +33,16 @@ from equipoise.read.files import (
 from equipoise.read.headers import side_of
 from equipoise.read.options import ScoreFormat, VoteFormat
 from equipoise.read.tables import Table, numbers_or_none
-from equipoise.types import Annotations, InputError, Names, Notice, Notices, Predictions, listed
+from equipoise.types import (
+    Annotations,
+    InputError,
+    Models,
+    Names,
+    Notice,
+    Notices,
+    Predictions,
+    listed,
+)
 
 if TYPE_CHECKING:
     from equipoise.read.predictions import PredictionsRead
@@ -184,7 +193,7 @@ class CheckedFiles:
 
     files: tuple[Source, ...]
     annotations: Annotations | None = None
-    predictions: tuple[Predictions, ...] = ()
+    predictions: Models = ()
     notices: Notices = ()
 
     @property
@@ -300,7 +309,7 @@ def check_files(
 
 def read_both_sides(
     paths: Sequence[AnyPath],
-) -> tuple[tuple[Predictions, ...], Annotations]:
+) -> tuple[Models, Annotations]:
     """Predictions and annotations of files whose roles their content tells."""
     checked = check_files(paths)
     if checked.annotations is None or not checked.predictions:

@@ -39,6 +39,7 @@ from equipoise.types import (
     InputError,
     JsonValue,
     Names,
+    Pairs,
     Report,
     Table,
     count,
@@ -463,7 +464,7 @@ def record(
     return Run(replace(run, report=whole), replicates)
 
 
-def _provenance(run: RunRecord) -> tuple[tuple[str, str], ...]:
+def _provenance(run: RunRecord) -> Pairs:
     """Versions, plan and hashes of the inputs."""
     return (
         *((name, str(number)) for name, number in run.versions.items()),

@@ -31,10 +31,9 @@ from equipoise.read import codec
 from equipoise.read.files import content
 from equipoise.read.writing import write_text
 from equipoise.scale.engine import EngineError, current
-from equipoise.types import InputError, Names, Option, hint
+from equipoise.types import InputError, Names, Option, Progress, hint
 
 Arrays = Mapping[str, NDArray[Any]]
-Progress = Callable[[int, int], None]
 STEPS = 1000  # of progress per cell
 SUFFIX, REASON = ".cell", ".failed"
 

@@ -41,6 +41,7 @@ from equipoise.types import (
     Option,
     Plausibilities,
     Posterior,
+    Progress,
     Seed,
     added_votes,
     duplicate_models,
@@ -52,7 +53,7 @@ from equipoise.types import (
 )
 
 if TYPE_CHECKING:
-    from equipoise.study.study import Progress, Settings, Study
+    from equipoise.study.study import Settings, Study
 
 MODEL = Option(
     "truth",

@@ -11,7 +11,7 @@ Views are studies again: with some of the votes or items, against another truth,
 competitors or metrics. They keep what stays the same, so that nothing is made twice.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
@@ -44,6 +44,7 @@ from equipoise.types import (
     Option,
     Plausibilities,
     Predictions,
+    Progress,
     Votes,
     choice,
     collect_votes,
@@ -58,7 +59,6 @@ from equipoise.types import (
 if TYPE_CHECKING:
     from equipoise.read.attributes import Attributes
 
-Progress = Callable[[int, int], None]
 MRMC = "mrmc"
 MOST_RESAMPLES = 1000  # that a report makes when nobody says how many
 

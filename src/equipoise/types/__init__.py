@@ -21,8 +21,10 @@ from equipoise.types.arrays import (
     ItemsByClasses,
     ItemsByReplicates,
     Names,
+    Pairs,
     PerItem,
     PerReplicate,
+    Progress,
     choice,
     frozen,
     listed,
@@ -149,6 +151,7 @@ from equipoise.types.plausibilities import (
 )
 from equipoise.types.predictions import (
     Duplicates,
+    Models,
     Predictions,
     duplicate_models,
     duplicate_notices,

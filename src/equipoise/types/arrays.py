@@ -7,7 +7,7 @@ Axis names used in every docstring: ``rows`` (single annotations), ``items``, ``
 import math
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from difflib import get_close_matches
 from operator import itemgetter
@@ -23,6 +23,8 @@ Floats = NDArray[np.floating[Any]]
 Ints = NDArray[np.integer[Any]]
 Bools = NDArray[np.bool_]
 Names = tuple[str, ...]
+Pairs = tuple[tuple[str, str], ...]  # a word and what it stands for
+Progress = Callable[[int, int], None]  # is told how much is done, of how much
 PerItem = Floats  # (items,)
 PerReplicate = Floats  # (replicates,)
 ItemsByClasses = Floats  # (items, classes), each row a distribution

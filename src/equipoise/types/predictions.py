@@ -120,7 +120,7 @@ class Predictions:
         return True
 
     @classmethod
-    def from_dataframe(cls, frame: Any, **keywords: Any) -> "tuple[Predictions, ...]":
+    def from_dataframe(cls, frame: Any, **keywords: Any) -> "Models":
         """Read a dataframe of any layout, one `Predictions` per model and task.
 
         The keywords are those of `equipoise.read.options.ScoreFormat`.
@@ -205,6 +205,7 @@ class Predictions:
         return replace(self, values=self.values @ member, classes=grouping.groups)
 
 
+Models = tuple[Predictions, ...]
 _TEXT = (
     "Identical predictions on every item: {groups}. Such models tie{there} whatever is "
     "resampled, and probabilities to be best, average ranks and small leads between them say "

@@ -23,7 +23,7 @@ Examples
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -37,6 +37,7 @@ from equipoise.types import (
     Notice,
     Notices,
     Predictions,
+    Progress,
     choice,
     joined,
     notice,
@@ -117,7 +118,7 @@ class Scoring:
     binning: str = "width"
     seed: int = 0
     classes: Names = ()
-    progress: Callable[[int, int], None] | None = None
+    progress: Progress | None = None
 
     def __post_init__(self) -> None:
         choice("image", self.image, tuple(IMAGE_LEVEL))

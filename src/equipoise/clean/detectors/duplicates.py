@@ -52,9 +52,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.clean.collection import Collection, ImageSource, Pairs, Pixels
-from equipoise.clean.detector import CatalogueDetector, Progress, name_order
+from equipoise.clean.detector import CatalogueDetector, name_order
 from equipoise.clean.similarity import Directions, neighbours
-from equipoise.types import Floats, InputError, Ints
+from equipoise.types import Floats, InputError, Ints, Progress
 
 Nearest = Callable[[Ints], Ints]  # places in some order to (items, k) places in that order
 DRAWN = 100_000  # pairs of a background

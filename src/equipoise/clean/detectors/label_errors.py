@@ -115,13 +115,12 @@ from equipoise.clean.detector import (
     CatalogueDetector,
     Hyper,
     Need,
-    Progress,
     of_labels,
     silent,
 )
 from equipoise.clean.similarity import neighbours
 from equipoise.scale.cells import digest
-from equipoise.types import Floats, InputError, Ints, frozen
+from equipoise.types import Floats, InputError, Ints, Progress, frozen
 
 Predict = Callable[[Floats], Floats]  # features (items, features) to (items, classes)
 CONFIDENT = "confident_learning_"  # and the name of a ranking

@@ -55,8 +55,8 @@ from typing import Any
 import numpy as np
 
 from equipoise.clean.collection import Collection
-from equipoise.clean.detector import SEEDS, CatalogueDetector, Hyper, Progress
-from equipoise.types import Floats, InputError
+from equipoise.clean.detector import SEEDS, CatalogueDetector, Hyper
+from equipoise.types import Floats, InputError, Progress
 
 MIN_ITEMS = 3
 HASHING = "PYTHONHASHSEED"

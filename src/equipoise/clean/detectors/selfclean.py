@@ -62,9 +62,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from equipoise.clean.collection import Collection, components
-from equipoise.clean.detector import CatalogueDetector, Progress, of_labels, silent
+from equipoise.clean.detector import CatalogueDetector, of_labels, silent
 from equipoise.clean.similarity import Directions, Search
-from equipoise.types import Floats, InputError, Ints
+from equipoise.types import Floats, InputError, Ints, Progress
 
 MOST_COMPARED = 40_000_000_000  # pairs, for parts of the neighbour graph; above, by index
 LISTED = 10  # neighbours of each item with which the spanning tree begins

@@ -29,9 +29,9 @@ from equipoise.clean.detector import Detector
 from equipoise.clean.detectors import DETECTORS
 from equipoise.clean.images import ArrayImages
 from equipoise.datasets import File, Source, fetched
-from equipoise.datasets.reproduce import Reproduction, Tell, silent
+from equipoise.datasets.reproduce import Reproduction, silent
 from equipoise.study import evaluate
-from equipoise.types import Annotations, Ints, Names, Nouns, numbers
+from equipoise.types import Annotations, Ints, Names, Nouns, Progress, numbers
 
 SOURCE = Source(
     name="cifar10n",
@@ -167,7 +167,7 @@ PUBLISHED: Mapping[str, tuple[float, float]] = {  # AUROC and average precision 
 }
 
 
-def reproduce(tell: Tell = silent, *, data: Cifar10N | None = None) -> Reproduction:
+def reproduce(tell: Progress = silent, *, data: Cifar10N | None = None) -> Reproduction:
     """Run five detectors on both questions; `data` for fewer images."""
     data = load_cifar10n() if data is None else data
     rows = [row for place in range(len(QUESTIONS)) for row in _recomputed(data, place, tell)]
@@ -192,7 +192,7 @@ def reproduce(tell: Tell = silent, *, data: Cifar10N | None = None) -> Reproduct
     )
 
 
-def _recomputed(data: Cifar10N, place: int, tell: Tell) -> list[dict[str, str | float]]:
+def _recomputed(data: Cifar10N, place: int, tell: Progress) -> list[dict[str, str | float]]:
     """The rows of one question."""
     seen = replace(data.seen, labels=(data.aggregate, data.clean)[place])
     predictions = []

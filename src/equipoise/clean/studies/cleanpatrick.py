@@ -32,13 +32,13 @@ from equipoise.clean.collection import (
     duplicate_groups,
     pair_name,
 )
-from equipoise.clean.detector import Progress, silent
+from equipoise.clean.detector import silent
 from equipoise.clean.encoders import Encoder
 from equipoise.clean.reading import ids, read_collection, read_table, with_labels, words
 from equipoise.datasets import Source
 from equipoise.read.files import AnyPath
 from equipoise.read.tables import Table
-from equipoise.types import Annotations, InputError, Names, Nouns, listed, notice
+from equipoise.types import Annotations, InputError, Names, Nouns, Progress, listed, notice
 
 FILES: Mapping[Task, str] = {
     "off_topic": "off_topic_samples",

@@ -4,15 +4,15 @@ A reproduction is a module with a function ``reproduce(tell)``. `CATALOGUE` name
 which is loaded when it is needed, because an annex of the product may be its home.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from math import comb
 from typing import Any
 
-from equipoise.types import Names
+from equipoise.types import Names, Progress
 
-__all__ = ["CATALOGUE", "Reproduction", "Tell", "describe", "recompute", "sign_test", "silent"]
+__all__ = ["CATALOGUE", "Reproduction", "describe", "recompute", "sign_test", "silent"]
 
 CATALOGUE: Mapping[str, str] = {
     "chexpert-leaderboard": "equipoise.datasets.reproduce.chexpert_leaderboard",
@@ -21,11 +21,10 @@ CATALOGUE: Mapping[str, str] = {
     "dermatology-ddx": "equipoise.datasets.reproduce.dermatology_ddx",
 }
 Key = Names
-Tell = Callable[[int, int], None]  # what is done, and how much there is
 
 
 def silent(done: int, total: int) -> None:
-    """Tell nobody how far the work is."""
+    """Progress nobody how far the work is."""
     del done, total
 
 
@@ -135,7 +134,7 @@ class Reproduction:
         return f"{compared}: {agree} agree within {within}."
 
 
-def recompute(name: str, tell: Tell = silent) -> Reproduction:
+def recompute(name: str, tell: Progress = silent) -> Reproduction:
     """Recompute a published result of the catalogue."""
     reproduction: Reproduction = import_module(CATALOGUE[name]).reproduce(tell)
     return reproduction

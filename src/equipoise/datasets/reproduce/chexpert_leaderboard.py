@@ -9,17 +9,17 @@ import csv
 from importlib.resources import files
 
 from equipoise.datasets import load_chexpert
-from equipoise.datasets.reproduce import Reproduction, Tell, silent
+from equipoise.datasets.reproduce import Reproduction, silent
 from equipoise.metrics import auroc, average_precision
 from equipoise.study.blocks import hard_labels
 from equipoise.study.truth import task_truths
-from equipoise.types import Names
+from equipoise.types import Names, Progress
 
 KEYS = ("task", "model")
 COLUMNS = ("auroc", "soft_auroc", "average_precision", "soft_average_precision")
 
 
-def reproduce(tell: Tell = silent) -> Reproduction:
+def reproduce(tell: Progress = silent) -> Reproduction:
     """Recompute all five findings from the raw readings."""
     study = load_chexpert()
     truth = {question.task: question for question in task_truths(study.annotations)}

@@ -10,10 +10,10 @@ from dataclasses import replace
 import numpy as np
 
 from equipoise.datasets import load_cifar10h
-from equipoise.datasets.reproduce import Reproduction, Tell, silent
+from equipoise.datasets.reproduce import Reproduction, silent
 from equipoise.truth import dirichlet
 from equipoise.truth.certainty import annotation_certainty
-from equipoise.types import Names, Plausibilities
+from equipoise.types import Names, Plausibilities, Progress
 
 PRIORS = (1.0, 0.5, 0.1)
 PUBLISHED = 178
@@ -22,7 +22,7 @@ DRAWS, SEEDS = 1000, 10
 CLEAR = 0.9999  # of 1,000 draws more than ten would have to miss: a chance below 1e-18
 
 
-def reproduce(tell: Tell = silent) -> Reproduction:
+def reproduce(tell: Progress = silent) -> Reproduction:
     """Count exactly and with draws, for three priors."""
     annotations = load_cifar10h().annotations
     rows: list[dict[str, str | float]] = []

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from equipoise.datasets import DermatologyDataset, load_dermatology_ddx
-from equipoise.datasets.reproduce import Key, Reproduction, Tell, silent
+from equipoise.datasets.reproduce import Key, Reproduction, silent
 from equipoise.truth import Chain, plackett_luce, probabilistic_inverse_rank
 from equipoise.truth.agreement import ReadingAgreement, reading_agreement
 from equipoise.truth.certainty import annotation_certainty, group_certainty
-from equipoise.types import Floats
+from equipoise.types import Floats, Progress
 
 REPETITIONS = (1, 2, 3, 5, 10)
 FACTORS = (10, 20, 30, 50, 100)
@@ -42,7 +42,7 @@ PUBLISHED: Mapping[Key, tuple[float, float, float, float]] = {
 }
 
 
-def reproduce(tell: Tell = silent, chain: Chain = CHAIN) -> Reproduction:
+def reproduce(tell: Progress = silent, chain: Chain = CHAIN) -> Reproduction:
     """Recompute from the raw rankings.
 
     Parameters
@@ -97,7 +97,7 @@ class _Certainties:
     risk: Mapping[int, Floats]
 
 
-def _certainties(study: DermatologyDataset, chain: Chain, tell: Tell) -> _Certainties:
+def _certainties(study: DermatologyDataset, chain: Chain, tell: Progress) -> _Certainties:
     """Fit every model once."""
     ranked: dict[int, Floats] = {}
     inverse: dict[int, Floats] = {}

@@ -45,7 +45,7 @@ from equipoise.study.analyses.words import score_title
 from equipoise.study.clusters import cluster_notices
 from equipoise.study.competitors import ReaderTable, reader_tables
 from equipoise.study.questions.alone import reversals
-from equipoise.study.study import Progress, Settings, Study, silent
+from equipoise.study.study import Settings, Study, silent
 from equipoise.study.thresholds import threshold_table
 from equipoise.truth import MODELS, model_title
 from equipoise.types import (
@@ -61,7 +61,9 @@ from equipoise.types import (
     Names,
     Notice,
     Nouns,
+    Pairs,
     Predictions,
+    Progress,
     Report,
     Table,
     capital,
@@ -557,7 +559,7 @@ def _analyses(
 # ---- how it was done -----------------------------------------------------------------------
 
 
-def _terms(study: Study) -> tuple[tuple[str, str], ...]:
+def _terms(study: Study) -> Pairs:
     done, plan = study.evaluation, study.evaluation.plan
     votes = _labels_sentence(study)
     return (

@@ -55,6 +55,7 @@ from equipoise.types import (
     Histogram,
     Lines,
     Names,
+    Pairs,
     Standing,
     Standings,
     Strips,
@@ -118,7 +119,7 @@ def _dots(chart: Dots, styles: ModelStyles) -> Figure | None:
     )  # fmt: skip
 
 
-def _series_key(rows: Sequence[Dot]) -> tuple[tuple[str, str], ...]:
+def _series_key(rows: Sequence[Dot]) -> Pairs:
     """Which mark is which series, where a second one has a mark of its own."""
     if not any(_is_second_series(row) for row in rows):
         return ()
@@ -371,7 +372,7 @@ def _below(cell: Standing) -> bool:
     return cell.judged and not cell.inside
 
 
-def _standings_key(chart: Standings) -> tuple[tuple[str, str], ...]:
+def _standings_key(chart: Standings) -> Pairs:
     cells_shown = [cell for cells in chart.cells for cell in cells]
     named = chart.metric.lower() in chart.caption.lower()
     key = [] if named else [("", f"{chart.metric}.")]
@@ -453,7 +454,7 @@ def _lead(value: float, most: float) -> str:
     return f"{'a' if value > 0 else 'b'}{step}"
 
 
-def _signed_key(most: float) -> tuple[tuple[str, str], ...]:
+def _signed_key(most: float) -> Pairs:
     """The scale from the largest loss to the largest gain."""
     tones = [f"b{step}" for step in reversed(range(LEVELS))] + [
         f"a{step}" for step in range(LEVELS)

@@ -28,7 +28,7 @@ from equipoise.report.page.svg import (
     tick_texts,
     width,
 )
-from equipoise.types import Chart, Histogram, Lines, Names, Report
+from equipoise.types import Chart, Histogram, Lines, Names, Pairs, Report
 
 NOTHING = Html("")
 CLASSES, STEPS, LEVELS = 8, 7, 4
@@ -125,7 +125,7 @@ class Rows:
     rows: tuple[FigureRow, ...]
     alternative: str
     axes: str = ""
-    key: tuple[tuple[str, str], ...] = ()
+    key: Pairs = ()
 
     def html(self) -> Html:
         """The figure as markup."""
@@ -189,7 +189,7 @@ class CellGrid:
     head_plot: Plot | None = None
     upright: bool = False
     axes: str = ""
-    key: tuple[tuple[str, str], ...] = ()
+    key: Pairs = ()
 
     def html(self) -> Html:
         """The figure as markup."""

@@ -41,6 +41,7 @@ from equipoise.types import (
     UNDEFINED,
     Dispute,
     Gallery,
+    Pairs,
     Pattern,
     Picture,
     Strip,
@@ -197,7 +198,7 @@ def worklist(chart: Worklist) -> Html | None:
     return element("div", top, *groups, key, class_=f"worklist{bare} n{min(longest, LONGEST)}")
 
 
-def _worklist_key(chart: Worklist) -> tuple[tuple[str, str], ...]:
+def _worklist_key(chart: Worklist) -> Pairs:
     """What squares and dots mean."""
     total = len(chart.classes)
     if total == 2:

@@ -33,7 +33,6 @@ from equipoise.scale.disk.coded import (
     write_items,
 )
 from equipoise.scale.disk.votes import VotesOnDisk
-from equipoise.scale.engine import Progress
 from equipoise.truth.ability import (
     GladClimb,
     GladFit,
@@ -66,6 +65,7 @@ from equipoise.types import (
     Names,
     Notice,
     Notices,
+    Progress,
     hint,
     require_whole,
     short_repr,

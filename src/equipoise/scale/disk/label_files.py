@@ -34,7 +34,6 @@ from equipoise.scale.disk.coded import (
     write_items,
 )
 from equipoise.scale.disk.votes import VotesOnDisk, parquet_partitions
-from equipoise.scale.engine import Progress
 from equipoise.truth.agreement.coefficients import alpha_of_coincidences, class_values
 from equipoise.truth.blocks import added
 from equipoise.truth.counts import (
@@ -52,6 +51,7 @@ from equipoise.types import (
     Ints,
     Names,
     Notices,
+    Progress,
     choice,
     name_order,
     require_unique,

@@ -30,13 +30,14 @@ from equipoise.read.parquet import ENDINGS, damaged_parquet, open_parquet, requi
 from equipoise.read.tables import Table, code_names, is_missing
 from equipoise.read.tidy import name_columns, no_labels
 from equipoise.read.values import ClassScale, scale_of
-from equipoise.scale.engine import EngineError, Progress, current
+from equipoise.scale.engine import EngineError, current
 from equipoise.types import (
     MOST_VOTES,
     InputError,
     Ints,
     Names,
     Notices,
+    Progress,
     listed,
     meant,
     require_whole,

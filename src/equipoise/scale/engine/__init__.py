@@ -49,7 +49,7 @@ from equipoise.scale.engine._worker import (
     one_thread,
     send_by_code,
 )
-from equipoise.types import InputError, choice, require_whole
+from equipoise.types import InputError, Progress, choice, require_whole
 
 __all__ = [
     "KINDS",
@@ -66,7 +66,6 @@ __all__ = [
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
-Progress = Callable[[int, int], None]
 
 KINDS = ("local", "processes", "dask", "ray")
 ENOUGH = 0.5  # seconds of work that are worth sending

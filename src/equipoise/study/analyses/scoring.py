@@ -21,7 +21,7 @@ from equipoise.study.alignment import Aligned
 from equipoise.study.analyses.words import as_notices
 from equipoise.study.blocks import chunk_width, pair
 from equipoise.study.cautions import missing_classes
-from equipoise.study.study import Progress, Settings, Study
+from equipoise.study.study import Settings, Study
 from equipoise.study.truth import PanelDraw, TaskTruth
 from equipoise.types import (
     Floats,
@@ -31,6 +31,7 @@ from equipoise.types import (
     Notice,
     Notices,
     Option,
+    Progress,
     Votes,
     frozen,
     hint,

@@ -56,7 +56,7 @@ from equipoise.metrics import Metric, titled
 from equipoise.read.writing import replaced
 from equipoise.study.analyses.scoring import freeze
 from equipoise.study.planning.pilot import Pilot, pilots, require_finite
-from equipoise.study.planning.power_analysis import Progress, power_target
+from equipoise.study.planning.power_analysis import power_target
 from equipoise.study.planning.size import SizePlan
 from equipoise.types import (
     Annotations,
@@ -70,6 +70,7 @@ from equipoise.types import (
     Notices,
     PerItem,
     Predictions,
+    Progress,
     Table,
     columns,
     count,

@@ -32,7 +32,6 @@ from equipoise.study.blocks import every_class, pair
 from equipoise.study.planning.power_analysis import (
     DifferenceVariances,
     PowerTarget,
-    Progress,
 )
 from equipoise.study.study import Study
 from equipoise.study.truth import TaskTruth
@@ -48,6 +47,7 @@ from equipoise.types import (
     Notices,
     Option,
     Predictions,
+    Progress,
     Votes,
     hint,
     joined,

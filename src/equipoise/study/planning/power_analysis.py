@@ -19,7 +19,7 @@ then tested by `equipoise.inference.intervals` like any other study.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
@@ -39,6 +39,7 @@ from equipoise.types import (
     Floats,
     InputError,
     Ints,
+    Progress,
     require_drawn,
     require_keywords,
     require_number,
@@ -46,7 +47,6 @@ from equipoise.types import (
     wrong_type,
 )
 
-Progress = Callable[[int, int], None]
 PEOPLE = (3, 5, 8, 12, 20)  # annotators that are looked at
 VOTES = (1, 2, 3, 5, 8)  # votes per item, where nobody knows who votes
 LEAST = 3  # annotators, below which nothing can be said about others like them

@@ -46,6 +46,7 @@ from equipoise.types import (
     Names,
     Notice,
     Notices,
+    Progress,
     Table,
     capital,
     change,
@@ -58,7 +59,6 @@ from equipoise.types import (
     spanned,
 )
 
-Progress = Callable[[int, int], None]
 SAME, LARGER, SMALLER, OTHER, UNKNOWN = (
     "same best group",
     "larger best group",

@@ -25,8 +25,8 @@ import torch
 
 from equipoise.scale import cells as tasks_of
 from equipoise.scale.engine import Engine, current, using
-from equipoise.types import InputError
-from equipoise.uq.training.loop import Bench, Tell
+from equipoise.types import InputError, Progress
+from equipoise.uq.training.loop import Bench
 from equipoise.uq.training.plan import Cell, Folder, Machine, Plan, Setup
 from equipoise.uq.training.resident import require_device
 
@@ -62,7 +62,7 @@ def run_grid(
     setup: Setup,
     out: Path,
     machine: Machine | None = None,
-    tell: Tell = lambda *_: None,
+    tell: Progress = lambda *_: None,
 ) -> Outcome:
     """Run what is missing of a grid, on the engine in use.
 
@@ -98,7 +98,7 @@ def run_grid(
 
 
 def _in_order(
-    bench: Bench, cells: Sequence[Cell], tell: Tell = lambda *_: None
+    bench: Bench, cells: Sequence[Cell], tell: Progress = lambda *_: None
 ) -> dict[str, str]:
     """Do what cells still need in this process; the reasons of what failed, by its name."""
     threads, workers = torch.get_num_threads(), bench.machine.workers
@@ -129,17 +129,17 @@ def _in_order(
     return failed
 
 
-def _steps(bench: Bench, cells: Sequence[Cell]) -> dict[str, Callable[[Tell], None]]:
+def _steps(bench: Bench, cells: Sequence[Cell]) -> dict[str, Callable[[Progress], None]]:
     """What cells still need, by name, in an order in which it can be done.
 
     What stands on something that failed fails, too, as that is not there.
     """
-    parts: list[tuple[list[Cell], str, Callable[[Tell], None]]]
+    parts: list[tuple[list[Cell], str, Callable[[Progress], None]]]
     parts = [(bench.setup.stands_on(cell), cell.name, partial(bench.finish, cell))
              for cell in cells]  # fmt: skip
     if cells and bench.setup.ood is None and not bench.folder.corruptions.exists():
         parts.insert(0, (bench.plan.references(), "severities", bench.calibrate))
-    steps: dict[str, Callable[[Tell], None]] = {}
+    steps: dict[str, Callable[[Progress], None]] = {}
     for baselines, name, run in parts:
         for cell in baselines:
             if not bench.folder.weights(cell).exists():
@@ -148,7 +148,7 @@ def _steps(bench: Bench, cells: Sequence[Cell]) -> dict[str, Callable[[Tell], No
     return steps
 
 
-def _on_workers(bench: Bench, cells: Sequence[Cell], tell: Tell) -> dict[str, str]:
+def _on_workers(bench: Bench, cells: Sequence[Cell], tell: Progress) -> dict[str, str]:
     """Have cells made by the workers of the engine in use; the reasons of what failed."""
     folder = Folder(bench.folder.root.resolve())
     place, slot = folder.root / _FINISHED, _GPU if bench.machine.device == "cuda" else None
@@ -201,7 +201,7 @@ def _make_cells(
     folder: Folder,
     machine: Machine,
     cells: tuple[Cell, ...],
-    tell: tasks_of.Progress,
+    tell: Progress,
 ) -> tasks_of.Arrays:
     """Make cells on a worker; refused where the folder is not there, or one failed."""
     del tell

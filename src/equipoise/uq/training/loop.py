@@ -26,7 +26,7 @@ import json
 import math
 import struct
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property, partial
 from io import BytesIO
@@ -42,7 +42,7 @@ from torch import Tensor, nn
 from equipoise.read import codec
 from equipoise.read.files import content
 from equipoise.read.writing import write_text
-from equipoise.types import InputError
+from equipoise.types import InputError, Progress
 from equipoise.uq.training.corruptions import (
     Severity,
     assigned,
@@ -67,9 +67,6 @@ from equipoise.uq.training.resident import Batch, DeviceData, seeded
 _TRAIN, _VALIDATE = 1, 2  # streams of random numbers
 ANEW = "remove the file: it is made anew"
 _AT_ONCE = 16  # batches that are gathered and augmented together
-
-
-Tell = Callable[[int, int], None]  # is told how much is done, of how much
 
 
 def augmented(images: Tensor, shift: int, *, flip: bool) -> Tensor:
@@ -123,7 +120,7 @@ class Trainer:
     fingerprint: str = ""
     checkpoint_seconds: float = 0.0
     deadline: float = math.inf
-    tell: Tell = lambda *_: None
+    tell: Progress = lambda *_: None
 
     def train(self, model: nn.Module, data: DeviceData) -> Course:
         """Train to the end and leave the model with the weights to keep."""
@@ -347,7 +344,7 @@ class Bench:
         if time.time() >= self.machine.deadline:
             raise TimeoutError
 
-    def train_baseline(self, cell: Cell, tell: Tell) -> None:
+    def train_baseline(self, cell: Cell, tell: Progress) -> None:
         """Train a baseline and keep its weights."""
         model, trained = self._trained(cell, [], tell)
         write_whole(
@@ -361,7 +358,7 @@ class Bench:
         )  # fmt: skip
         self.folder.checkpoint(cell).unlink(missing_ok=True)
 
-    def calibrate(self, tell: Tell) -> None:
+    def calibrate(self, tell: Progress) -> None:
         """Find the severities of corruptions by the mean AUROC of the reference baselines."""
         del tell
         loaded = [self._load(cell) for cell in self.plan.references()]
@@ -381,7 +378,7 @@ class Bench:
         }  # fmt: skip
         write_text(self.folder.corruptions, json.dumps(codec.sealed(facts), indent=1))
 
-    def finish(self, cell: Cell, tell: Tell) -> None:
+    def finish(self, cell: Cell, tell: Progress) -> None:
         """Train a cell (or take over what it stands on), predict, and write its file."""
         method, baselines = self.setup.method(cell.method), self.setup.stands_on(cell)
         stands_on = [self._load(baseline) for baseline in baselines]
@@ -448,7 +445,7 @@ class Bench:
         return model, saved
 
     def _trained(
-        self, cell: Cell, states: list[dict[str, Tensor]], tell: Tell
+        self, cell: Cell, states: list[dict[str, Tensor]], tell: Progress
     ) -> tuple[nn.Module, Course]:
         """A model, trained unless it only takes over baselines."""
         if self.there.device.type == "cuda":
