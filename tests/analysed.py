@@ -2,7 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
+from types import SimpleNamespace
 from typing import Any
+
+import numpy as np
 
 from equipoise.report.answer import analyse_study
 from equipoise.study import Settings, Study
@@ -77,6 +80,15 @@ def variance_components(
     return components.variance_components(study.evaluation, labels)
 
 
-def calibration(predictions: Any, votes: Any, **how: Any) -> calibration_curves.Calibration:
-    """Calibration in the study that keywords ask about."""
-    return calibration_curves.calibration(asked_study(predictions, votes, how))
+def calibration(predictions: Any, votes: Any, **how: Any) -> SimpleNamespace:
+    """Calibration in the study that keywords ask about: numbers by task and model."""
+    finding = calibration_curves.analyse(asked_study(predictions, votes, how))
+    rows = finding.tables[0].rows
+    tasks = len({row["task"] for row in rows})
+    numbers = {
+        name: np.array([row[name] for row in rows]).reshape(tasks, -1)
+        for name in calibration_curves.NUMBERS
+    }
+    return SimpleNamespace(
+        **numbers, rows=lambda: rows, finding=finding.sentence, notices=finding.notices
+    )

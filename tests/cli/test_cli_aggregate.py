@@ -205,7 +205,6 @@ def test_columns_are_explained_and_certainties_not_compared(folder):
     )
     assert rows["dawid_skene"]["certainty_is"] == "probability of the class"
     assert rows["dirichlet"]["certainty_is"] == "probability of the largest share"
-    assert 0 <= facts["items"][0]["models_apart"] <= 1
 
 
 def test_one_item_is_not_one_items(tmp_path):

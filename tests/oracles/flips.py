@@ -1,6 +1,5 @@
 """Flips from the definition: apply every set of moves, score all models, see who is best."""
 
-import math
 from itertools import chain, combinations
 
 import numpy as np
@@ -16,16 +15,10 @@ def brier(p, s):
     return -brier_score(np.stack([1 - p, p], axis=1), np.stack([1 - s, s], axis=1))
 
 
-def precision(p, s):
-    """Precision at 2."""
-    return ranking.top(p, s, 2) / 2 if len(p) >= 2 else math.nan
-
-
 METRICS = {
     "auroc": ranking.auroc,
     "average_precision": ranking.average_precision,
     "brier_score": brier,
-    "precision_at_2": precision,
 }
 
 

@@ -20,7 +20,6 @@ from equipoise.study.planning import next_items, plan_size
 from equipoise.study.questions import ask
 from equipoise.truth import agreement, dawid_skene, dirichlet
 from tests.analysed import (
-    calibration,
     flips,
     panel_size,
     rank_stability,
@@ -192,8 +191,6 @@ def results():
     yield from (rank_stability(two, READINGS, **few), flips(two, READINGS, most=3))
     yield from (ask("leave_one_out", two, READINGS), variance_components(two, READINGS))
     yield from (panel_size(two, READINGS, **few), reader_tables(Study.of(two, READINGS))[0])
-    unit = [replace(one, values=1 / (1 + np.exp(-one.values))) for one in two]
-    yield calibration(unit, READINGS)
     plan = {"difference": 0.01, "simulations": 0}
     yield from (
         plan_size(two, READINGS, **plan),

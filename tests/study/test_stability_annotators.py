@@ -46,11 +46,9 @@ def test_mean_of_panels_has_the_variance_of_sampling_without_replacement():
     sure = Predictions("sure", names(ITEMS), np.ones(ITEMS))
     done = panel_size(sure, bootstrap.annotations(VOTES), metric="accuracy", replicates=50)
     each = VOTES.mean(axis=0)
-    assert_allclose(done.slope, 0, atol=1e-12)
-    assert_allclose(done.limit, each.mean(), atol=1e-12)
+    assert_allclose(done.limit[0], each.mean(), atol=1e-12)
     half = 2.776445 * np.sqrt(each.var(ddof=1) / 5)  # t with 4 degrees of freedom
-    assert_allclose(done.limit_high - done.limit, half, rtol=1e-6)
-    assert done.enough_for_order is None
+    assert_allclose(done.limit[2] - done.limit[0], half, rtol=1e-6)
 
 
 def test_more_votes_show_the_limit_of_an_endless_crowd():
@@ -61,7 +59,7 @@ def test_more_votes_show_the_limit_of_an_endless_crowd():
     truth = bootstrap.annotations(votes)
     known = auroc(chance, score[0], form="strict")
     done = panel_size(models(score, 400), truth, metric="auroc:form=strict", replicates=60)
-    assert done.limit_low[0] < known < done.limit_high[0]
+    assert done.limit[1, 0] < known < done.limit[2, 0]
     assert done.sizes[-1] == 12
     assert len(done.rows()) == 11
 
@@ -70,14 +68,14 @@ def test_three_annotators_are_too_few_for_an_interval_of_the_limit():
     truth = bootstrap.annotations(VOTES[:, :3])
     for replicates in (2, 50):
         done = panel_size(models(), truth, replicates=replicates)
-        assert np.isnan(done.limit_low).all()
-        assert not np.isnan(done.limit).any()
+        assert np.isnan(done.limit[1]).all()
+        assert not np.isnan(done.limit[0]).any()
 
 
 def test_panels_that_leave_items_without_votes_are_named():
     done = panel_size(models(), bootstrap.annotations(GAPS), replicates=20)
     assert done.coverage[0] < 0.9 < done.coverage[-1] == 1
-    assert "Panels of 2 reach" in str(done.notices[-1])
+    assert "Panels of 2 reach" in str(done.report().notices[-1])
 
 
 def test_bad_input_says_what_to_do():

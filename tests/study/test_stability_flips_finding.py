@@ -10,7 +10,7 @@ from tests.study.test_stability_flips_oracle import as_given, drawn
 
 
 def found(votes, scores, **asked):
-    """The three kinds of moves together."""
+    """Both kinds of moves together."""
     predictions, truth = as_given(votes, scores)
     return analyse(study_of(predictions, truth, resampling="items", replicates=5, **asked))
 
@@ -39,8 +39,8 @@ def test_the_average_stands_first_and_every_set_has_a_dot(several):
 
 
 def test_sentences_methods_and_sources_are_of_all_kinds_of_moves(several):
-    assert len(several.more) == 2 and "leaving out" in several.sentence
-    for words in ("items to leave out", "votes to leave out or votes to change", "verified"):
+    assert len(several.more) == 1 and "leaving out" in several.sentence
+    for words in ("items to leave out or votes to change", "verified"):
         assert words in several.methods
     assert several.references == ("broderick2020",) and "[@broderick2020]" in several.methods
 
@@ -49,7 +49,9 @@ def test_a_kind_of_move_that_is_refused_is_said_in_a_notice():
     finding = found(*drawn(3, items=25, models=3), labels="hard")
     assert {row["unit"] for row in finding.tables[0].rows} == {"items"}
     notices = [str(notice) for notice in finding.notices]
-    assert notices[0].startswith("No search by votes: Hard labels; it takes soft labels")
+    assert notices[0].startswith(
+        "No search by changed votes: Hard labels; it takes soft labels"
+    )
 
 
 def test_tied_leaders_are_shown_together():
@@ -66,7 +68,7 @@ def test_where_no_set_was_found_the_search_is_said_to_end():
     scores[0][0], scores[0][1] = share, 1 - share
     finding = found(votes, scores, most=2)
     assert all(row["size"] is None for row in finding.tables[0].rows)
-    assert [dot.remark for dot in finding.charts[0].rows] == ["none up to 2"] * 3
+    assert [dot.remark for dot in finding.charts[0].rows] == ["none up to 2"] * 2
     assert all(np.isnan(dot.value) for dot in finding.charts[0].rows)
     assert "larger ones were not searched" in finding.sentence
     assert "verified" not in finding.methods

@@ -149,10 +149,10 @@ def test_votes_of_known_truth_are_never_moved():
     votes, scores = drawn(1, tasks=2, items=10, panel=1, models=3)
     given, truth = as_given(votes, scores)
     known = replace(truth, is_gold=truth.task == 0)
-    done = flips(given, known, unit="votes")
+    done = flips(given, known, unit="changed votes")
     assert [one.idle for one in done.tasks] == ["", "no votes", ""]
     assert {one.within for one in done.tasks[0].members} == {"task-1"}
-    alone = flips(given, known, unit="votes", task="task-0")
+    alone = flips(given, known, unit="changed votes", task="task-0")
     assert alone.finding == "There are no votes to move for task-0: nothing was searched."
 
 

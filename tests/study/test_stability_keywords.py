@@ -45,7 +45,7 @@ def test_truths_of_something_else_are_refused():
 
 def test_sentences_for_users_have_no_code_in_them():
     done = panel_size(MODEL, TRUTH, replicates=4)
-    for sentence in (done.finding, *map(str, done.notices)):
+    for sentence in (done.finding, *map(str, done.report().notices)):
         assert not any(mark in sentence for mark in ("='", "()", "=None", "_", "nan"))
         assert sentence.endswith(".")
         nouns = ("model", "annotator", "expert", "item")

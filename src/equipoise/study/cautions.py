@@ -9,14 +9,14 @@ from equipoise.metrics import Metric, Order, average_precision, tied_share
 from equipoise.study.alignment import Aligned
 from equipoise.study.blocks import every_class, hard_labels, majority
 from equipoise.study.truth import TaskTruth
-from equipoise.types import Bools, Floats, Names, Notice, Option, listed, notice
+from equipoise.types import Bools, Floats, Notice, Option, listed, notice
 
 PLUG_IN = ("total_variation", "jensen_shannon", "entropy_correlation")
 FEW_ANNOTATORS = 5
 FEW_GROUPS = 6
 FEW_REPLICATES = 200
-MOVED = 0.0005  # half a unit of the last printed digit
 TIED = 0.01  # share of tied scores from which ties are worth a word
+MOVED = 0.0005  # half a unit of the last printed digit
 
 
 def _plan(kind: str) -> Option:
@@ -90,11 +90,14 @@ def _gold_notices(truths: Sequence[TaskTruth]) -> Iterator[Notice]:
             yield notice("some_gold", text, **values).of(truth.task)
 
 
+def is_plug_in(metric: Metric) -> bool:
+    """Whether a metric is a distance to the label distribution, which few votes make larger."""
+    return metric.name in PLUG_IN or "plug_in" in metric.name
+
+
 def _plug_in_notices(plan: Resampling, metrics: Sequence[Metric]) -> Iterator[Notice]:
     """Warn of metrics that take the noise of a few votes for disagreement."""
-    noisy = [
-        metric.name for metric in metrics if metric.name in PLUG_IN or "plug_in" in metric.name
-    ]
+    noisy = [metric.name for metric in metrics if is_plug_in(metric)]
     if not noisy or plan.truth is None:
         return
     text = (
@@ -258,49 +261,31 @@ def _infinite_notices(
     aligned: Aligned, metrics: Sequence[Metric], values: Floats, labels: Sequence[str]
 ) -> Iterator[Notice]:
     """Models that give no probability to what some items are, which makes a score infinite."""
-    for k, metric in enumerate(metrics):
-        if metric.labels == "distribution":
-            by_model = {
-                model: [labels[x] for x in np.flatnonzero(np.isinf(values[k, :, m])).tolist()]
-                for m, model in enumerate(aligned.scores)
-            }
-            affected = {model: names for model, names in by_model.items() if names}
-            for model, names in affected.items():
-                yield from _ruled_out_notices(
-                    aligned, metric, model, names, name_items=len(affected) == 1
-                )
-
-
-def _ruled_out_notices(
-    aligned: Aligned, metric: Metric, model: str, labels: Sequence[str], *, name_items: bool
-) -> Iterator[Notice]:
-    """Items that one model rules out; kinds of labels with as many of them are told together.
-
-    Of several models the items would differ, so they are named for one alone.
-    """
+    truth = aligned.question
     text = (
         "{metric} with {labels} labels{of_task} is infinite, because probability 0 is given to "
-        "a class that {some:count} of {items:count} items have"
+        "a class that {some:count} of {items:count} items have ({names})."
     )
-    truth, kinds = aligned.question, dict[Names, list[str]]()
-    impossible = aligned.distributions(model) <= 0
-    for name in labels:
-        rows = np.flatnonzero(((_distributions(truth, name) > 0) & impossible).any(axis=1))
-        kinds.setdefault(tuple(truth.items[i] for i in rows), []).append(name)
-    for items, names in kinds.items():
-        yield Notice(
-            "infinite_score",
-            f"{text} ({{names}})." if name_items else f"{text}.",
-            (model,),
-            {
-                "metric": metric.name,
-                "labels": " and ".join(names),
-                "of_task": f" of task {truth.task!r}" if truth.task else "",
-                "some": len(items),
-                "items": len(truth.items),
-                **({"names": listed(items)} if name_items else {}),
-            },
-        )
+    for k, metric in enumerate(metrics):
+        if metric.labels != "distribution":
+            continue
+        for model, infinite in zip(aligned.scores, np.isinf(values[k]).T, strict=True):
+            kinds = [labels[int(x)] for x in np.flatnonzero(infinite)]
+            if not kinds:
+                continue
+            impossible = aligned.distributions(model) <= 0
+            said = (_distributions(truth, kinds[-1]) > 0) & impossible
+            items = [truth.items[i] for i in np.flatnonzero(said.any(axis=1))]
+            yield notice(
+                "infinite_score",
+                text,
+                metric=metric.name,
+                labels=" and ".join(kinds),
+                of_task=f" of task {truth.task!r}" if truth.task else "",
+                some=len(items),
+                items=len(truth.items),
+                names=listed(items),
+            ).of(model)
 
 
 def _distributions(truth: TaskTruth, labels: str) -> Floats:

@@ -35,28 +35,24 @@ Stein (1981), *The jackknife estimate of variance*.
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from equipoise.inference import Ballots, TwoWay
 from equipoise.study.alignment import Aligned
-from equipoise.study.analyses.scoring import freeze
-from equipoise.study.analyses.words import ENDS, as_notices
+from equipoise.study.analyses.words import ENDS, as_notices, ends_of
 from equipoise.study.study import Study
 from equipoise.study.uncertainty import Sums, Uncertainty, uncertainty_of
 from equipoise.types import (
-    Bools,
     Column,
     Dot,
     Dots,
     Finding,
     Floats,
     InputError,
-    Names,
     Notice,
-    Notices,
     Predictions,
     Table,
     exact_percent,
@@ -64,8 +60,6 @@ from equipoise.types import (
     joined,
     number,
     require_memory,
-    rows_of,
-    short_repr,
     spanned,
 )
 
@@ -74,6 +68,7 @@ if TYPE_CHECKING:
 
 TITLE = "Do probabilities mean what they say?"
 BINS = 10
+Rows = Sequence[dict[str, Any]]
 DRAWS = 4000
 SEED = 20190101
 STEPS = 100  # of Newton, after which a line has no finite slope
@@ -100,155 +95,12 @@ METHODS = (
 )
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Calibration:
-    """Calibration of every model in every task.
-
-    Attributes
-    ----------
-    tasks, models, level
-        What was looked at, and the level of the intervals.
-    squared
-        Debiased squared error, not clipped, shape (tasks, models).
-    error, error_low, error_high
-        Its root, 0 where it is below 0, and the interval.
-    slope, intercept
-        Of a yes/no question, each with ends ``_low`` and ``_high``; nan for several classes.
-    whom
-        Whom the intervals speak for.
-    notices
-        What the user should know.
-    """
-
-    tasks: Names
-    models: Names
-    level: float
-    squared: Floats
-    error: Floats
-    error_low: Floats
-    error_high: Floats
-    slope: Floats
-    slope_low: Floats
-    slope_high: Floats
-    intercept: Floats
-    intercept_low: Floats
-    intercept_high: Floats
-    whom: str
-    notices: Notices = ()
-
-    __repr__ = short_repr
-
-    def __post_init__(self) -> None:
-        freeze(self)
-
-    def rows(self) -> list[dict[str, Any]]:
-        """One row per task and model."""
-        numbers = {name: getattr(self, name) for name in NUMBERS}
-        return rows_of({}, {"task": self.tasks, "model": self.models}, numbers)
-
-    @property
-    def finding(self) -> str:
-        """Which models are surely not calibrated, as a sentence."""
-        defined = np.isfinite(self.error)
-        if not defined.any():
-            return "No calibration error is defined here."
-        off = (self.error_low > 0) & defined
-        names = [m for k, m in enumerate(self.models) if off[:, k].any()]
-        t, m = (
-            int(place) for place in np.unravel_index(np.nanargmax(self.error), defined.shape)
-        )
-        where = f" in {self.tasks[t]}" if len(self.tasks) > 1 else ""
-        ends = interval(float(self.error_low[t, m]), float(self.error_high[t, m]))
-        size = f"{number(float(self.error[t, m]))} {ends}"
-        if len(self.models) == 1:
-            most = f"the largest calibration error is {size}{where}"
-            last = most if where else f"its calibration error is {size}"
-        else:
-            last = f"the largest calibration error is that of {self.models[m]}{where} {size}"
-        if not names:
-            none = "No model is" if len(self.models) > 1 else f"{self.models[0]} is not"
-            return f"{none} surely miscalibrated, for {self.whom}; {last}."
-        verb = "is" if len(names) == 1 else "are"
-        return f"{self._off(off)} {verb} not calibrated, for {self.whom}; {last}."
-
-    def _off(self, off: Bools) -> str:
-        """Models that are surely not calibrated, those in most tasks first, and where."""
-        order = np.argsort(-off.sum(axis=0), kind="stable")
-        clauses = []
-        for k in (int(k) for k in order if off[:, k].any()):
-            here = [task for task, is_off in zip(self.tasks, off[:, k], strict=True) if is_off]
-            where = f" in {joined(here)}" if len(here) <= FEW else f" in {len(here)} tasks"
-            if len(here) == len(self.tasks):
-                where = " in every task" if len(here) > 1 else ""
-            clauses.append(f"{self.models[k]}{where}")
-        return joined(clauses, most=NAMED)
-
-    def report(self) -> Finding:
-        """The finding for every surface."""
-        rows = self.rows()
-        several = len(self.tasks) > 1
-        largest = np.argsort(-self.error, axis=None, kind="stable")
-        table = Table(
-            name="calibration",
-            caption=f"Calibration, {exact_percent(self.level)} intervals of each number by "
-            "itself",
-            columns=(
-                *([Column("task", "task")] if several else []),
-                Column("model", "model", "model"),
-                spanned("error", "calibration error"),
-                spanned("slope"),
-                spanned("intercept", kind="change"),
-                Column("squared", "squared, unclipped", "figures", brief=False),
-            ),
-            rows=rows,
-            brief=rows if len(rows) <= 12 else [rows[k] for k in largest[:8]],
-        )
-        charts = [
-            Dots(
-                name="calibration" + (f"-{t + 1}" if several else ""),
-                caption="Calibration error" + (f", {task}" if several else ""),
-                axis="calibration error",
-                rows=[
-                    Dot(
-                        row["model"],
-                        row["error"],
-                        row["error_low"],
-                        row["error_high"],
-                        model=row["model"],
-                        remark=number(row["error"]),
-                    )
-                    for row in rows
-                    if row["task"] == task
-                ],
-                zero=True,
-            )
-            for t, task in enumerate(self.tasks)
-        ]
-        return Finding(
-            key="calibration",
-            title=TITLE,
-            sentence=self.finding,
-            tables=(table,),
-            charts=tuple(charts),
-            note=NOTE,
-            methods=METHODS,
-            references=("kumar2019",),
-            notices=self.notices,
-        )
-
-
-def calibration(study: Study) -> Calibration:
+def analyse(study: Study) -> Finding:
     """Calibration error, slope and intercept of every model, for others like these.
-
-    Parameters
-    ----------
-    study
-        Probabilities that models give, and the votes of annotators.
 
     Examples
     --------
     >>> from equipoise.types import Annotations
-    >>> from equipoise.types import Predictions
     >>> chance = np.linspace(0.05, 0.95, 60)
     >>> votes = np.random.default_rng(0).random((60, 8)) < chance[:, None]
     >>> item, who = (axis.ravel() for axis in np.indices(votes.shape))
@@ -258,40 +110,112 @@ def calibration(study: Study) -> Calibration:
     >>> extreme = 1 / (1 + (1 / chance - 1) ** 4)
     >>> models = [Predictions("fair", truth.items, chance),
     ...     Predictions("extreme", truth.items, extreme)]
-    >>> found = calibration(Study.of(models, truth))
-    >>> found.error.round(2), found.slope.round(2)
-    (array([[0.  , 0.18]]), array([[0.99, 0.25]]))
+    >>> (table,) = analyse(Study.of(models, truth)).tables
+    >>> [(round(row["error"], 2), round(row["slope"], 2)) for row in table.rows]
+    [(0.0, 0.99), (0.18, 0.25)]
     """
     votes, level = study.annotations, study.settings.level
     probable, plain = _probabilities(study.predictions)
     if plain:
         study = study.with_competitors(probable)
-    aligned = study.aligned
-    shared = uncertainty_of(aligned, votes)
-    models = tuple(aligned[0].scores)
-    numbers = np.full((len(NUMBERS), len(aligned), len(models)), math.nan)
-    whom = ""
-    for t, task in enumerate(aligned):
-        for m, model in enumerate(models):
+    shared = uncertainty_of(study.aligned, votes)
+    rows, whom = [], ""
+    for t, task in enumerate(study.aligned):
+        for model in task.scores:
+            row: dict[str, Any] = {"task": task.question.task, "model": model}
+            row |= dict.fromkeys(NUMBERS, math.nan)
             gaps = _gaps(task, task.distributions(model))
             scatter = _scatter(shared, t, gaps)
             whom = scatter.whom
-            squared, low, high = _inverted(gaps, scatter, level)
-            numbers[:4, t, m] = squared, math.sqrt(max(squared, 0.0)), low, high
+            squared, *ends = _inverted(gaps, scatter, level)
+            row |= {"squared": squared} | ends_of("error", math.sqrt(max(squared, 0.0)), ends)
             if len(task.question.classes) == 1:
                 line = _line(shared, t, task.distributions(model)[:, 1])
-                for place, first in ((1, 4), (0, 7)):  # slope, intercept
+                for place, name in ((1, "slope"), (0, "intercept")):
                     value = float(line.values[place])
-                    ends = line.of(place).interval(value, level)
-                    numbers[first : first + 3, t, m] = value, *ends
-    return Calibration(
-        tasks=tuple(task.question.task for task in aligned),
-        models=models,
-        level=level,
-        whom=whom,
-        notices=as_notices(votes.notices, study.dropped, plain),
-        **dict(zip(NUMBERS, numbers, strict=True)),
+                    row |= ends_of(name, value, line.of(place).interval(value, level))
+            rows.append(row)
+    tasks = tuple(dict.fromkeys(row["task"] for row in rows))
+    largest = sorted(rows, key=lambda row: -np.nan_to_num(row["error"], nan=-1.0))
+    table = Table(
+        name="calibration",
+        caption=f"Calibration, {exact_percent(level)} intervals of each number by itself",
+        columns=(
+            *([Column("task", "task")] if len(tasks) > 1 else []),
+            Column("model", "model", "model"),
+            spanned("error", "calibration error"),
+            spanned("slope"),
+            spanned("intercept", kind="change"),
+            Column("squared", "squared, unclipped", "figures", brief=False),
+        ),
+        rows=rows,
+        brief=rows if len(rows) <= 12 else largest[:8],
     )
+    return Finding(
+        key="calibration",
+        title=TITLE,
+        sentence=_sentence(rows, whom),
+        tables=(table,),
+        charts=tuple(_chart(rows, task, place) for place, task in enumerate(tasks, 1)),
+        note=NOTE,
+        methods=METHODS,
+        references=("kumar2019",),
+        notices=as_notices(votes.notices, study.dropped, plain),
+    )
+
+
+def _chart(rows: Rows, task: str, place: int) -> Dots:
+    """Calibration errors of one task."""
+    several = any(row["task"] != task for row in rows)
+    return Dots(
+        name=f"calibration-{place}" if several else "calibration",
+        caption="Calibration error" + (f", {task}" if several else ""),
+        axis="calibration error",
+        rows=[
+            Dot(
+                row["model"],
+                row["error"],
+                row["error_low"],
+                row["error_high"],
+                model=row["model"],
+                remark=number(row["error"]),
+            )
+            for row in rows
+            if row["task"] == task
+        ],
+        zero=True,
+    )
+
+
+def _sentence(rows: Rows, whom: str) -> str:
+    """Which models are surely not calibrated."""
+    defined = [row for row in rows if math.isfinite(row["error"])]
+    if not defined:
+        return "No calibration error is defined here."
+    tasks, models = (list(dict.fromkeys(row[key] for row in rows)) for key in ("task", "model"))
+    off: dict[str, list[str]] = {}
+    for row in defined:
+        if row["error_low"] > 0:
+            off.setdefault(row["model"], []).append(row["task"])
+    most = max(defined, key=lambda row: row["error"])
+    where = f" in {most['task']}" if len(tasks) > 1 else ""
+    size = f"{number(most['error'])} {interval(most['error_low'], most['error_high'])}"
+    last = f"the largest calibration error is that of {most['model']}{where} {size}"
+    if len(models) == 1:
+        last = f"its calibration error is {size}"
+        last = f"the largest calibration error is {size}{where}" if where else last
+    if not off:
+        none = "No model is" if len(models) > 1 else f"{models[0]} is not"
+        return f"{none} surely miscalibrated, for {whom}; {last}."
+    clauses = []
+    for model in sorted(models, key=lambda model: -len(off.get(model, ()))):
+        here = off.get(model, [])
+        place = f" in {joined(here)}" if len(here) <= FEW else f" in {len(here)} tasks"
+        if len(here) == len(tasks):
+            place = " in every task" if len(tasks) > 1 else ""
+        clauses += [f"{model}{place}"] * bool(here)
+    verb = "is" if len(off) == 1 else "are"
+    return f"{joined(clauses, most=NAMED)} {verb} not calibrated, for {whom}; {last}."
 
 
 def _probabilities(
@@ -319,11 +243,6 @@ def _probabilities(
     )
     notices = [Notice("decisions_left_out", text, (), {"models": plain})] if plain else []
     return [prediction for prediction in predictions if prediction.model in names], notices
-
-
-def analyse(study: Study) -> Finding:
-    """Calibration of the models of a study."""
-    return calibration(study).report()
 
 
 class _Gaps(NamedTuple):

@@ -1,8 +1,8 @@
 """Moves: the smallest changes of a task, what each takes from a lead, and scores after a set.
 
-A move leaves out an item (or a whole group of items, where items come in groups), leaves out
-one vote, or changes one vote to another class, all within one task. Values are goodness
-throughout: what a metric gives, with its sign turned where lower is better.
+A move leaves out an item (or a whole group of items, where items come in groups), or changes
+one vote to another class, all within one task. Values are goodness throughout: what a metric
+gives, with its sign turned where lower is better.
 
 What a move takes from the lead of one model over another is, for metrics that are a mean over
 items, a difference of item scores and exact; for others it is the influence of the item, or
@@ -39,10 +39,8 @@ from equipoise.study.blocks import every_class
 from equipoise.study.uncertainty import influence_of
 from equipoise.types import Annotations, Bools, Floats, InputError, Ints, Names
 
-UNITS = ("items", "votes", "changed votes")
-NOTHING = 1e-9  # weight at which an item has no votes left
+UNITS = ("items", "changed votes")
 AGREES = 1e-9  # how well sums over items must agree with what the metric gives
-ONCE = 10_000_000  # moves times items up to which each is scored alone, without influence
 WIDTH = 1_000_000  # sets times items scored at once
 
 
@@ -79,7 +77,7 @@ class TaskMoves:
     task
         The task and its models.
     unit
-        ``items``, ``groups``, ``votes`` or ``changed votes``.
+        ``items``, ``groups`` or ``changed votes``.
     group, groups
         Group of every item and their names, where items are left out; those that stand alone
         are groups of one.
@@ -113,7 +111,7 @@ class TaskMoves:
     @cached_property
     def additive(self) -> bool:
         """Whether what moves take from a lead adds up exactly."""
-        if self._each is None or self.unit == "votes":
+        if self._each is None:
             return False
         if self.group is not None:
             return True
@@ -183,8 +181,8 @@ class TaskMoves:
         who = None if names is None else names[votes.annotator[vote]]
         codes = votes.label[(votes.vote == vote) & (votes.share > 0)]
         answers = " or ".join(question.answers[int(code)] for code in codes)
-        instead = None if target < 0 else question.answers[target]
-        return Member(question.items[self._item[which]], who, answers, instead, question.task)
+        item = question.items[self._item[which]]
+        return Member(item, who, answers, question.answers[target], question.task)
 
     # ---- what single moves take ------------------------------------------------------------
 
@@ -195,59 +193,30 @@ class TaskMoves:
             per_item = self._differences(leaders, rival)
             return self._unit_sums(np.where(np.isnan(per_item), 0.0, per_item)), gone
         if self._slopes is None:
-            return self._tried(leaders, rival)
-        if self.group is not None:
-            item_slopes = self._slopes[0] * self._counted
-            gain, target = (
-                self._unit_sums(item_slopes[leaders].mean(axis=0) - item_slopes[rival]),
-                gone,
+            raise InputError(
+                f"flips, metric {self.task.metric.name}",
+                "no influence function",
+                "a metric that has derivatives by items and votes",
+                "choose auroc, average_precision, accuracy or another such metric",
             )
-        else:
-            target = gone
-            if self.unit == "changed votes":
-                label = self._slopes[1]
-                slope = label[leaders].mean(axis=0) - label[rival]
-                target = slope.argmin(axis=0)[self._item]
-            gain = self._vote_gains(leaders, rival, Moves(np.arange(self.number), target))
+        of_items, of_labels = self._slopes
+        if self.group is not None:
+            item_slopes = of_items * self._counted
+            gain = self._unit_sums(item_slopes[leaders].mean(axis=0) - item_slopes[rival])
+            return np.where(np.isnan(gain), -np.inf, gain), gone
+        slope = of_labels[leaders].mean(axis=0) - of_labels[rival]
+        target = slope.argmin(axis=0)[self._item]
+        gain = self._vote_gains(leaders, rival, Moves(np.arange(self.number), target))
         return np.where(np.isnan(gain), -np.inf, gain), target
 
     def _vote_gains(self, leaders: Sequence[int], rival: int, moves: Moves) -> Floats:
-        """What changing or leaving out votes takes from the mean lead, to first order."""
+        """What changing votes takes from the mean lead, to first order."""
         assert self._slopes is not None
-        label, item_slopes = self._slopes[1], self._slopes[0]
+        label = self._slopes[1]
         slope = label[leaders].mean(axis=0) - label[rival]
         item, weight = self._item[moves.which], self._weight[moves.which]
         of_answer = (slope[:, item] * self._mass[:, moves.which]).sum(axis=0)
-        if self.unit == "changed votes":
-            return np.asarray(
-                weight / self._total[item] * (of_answer - slope[moves.target, item])
-            )
-        left = self._total[item] - weight
-        now = (slope * np.stack(every_class(self.task.question.shares))).sum(axis=0)[item]
-        gain = weight / np.where(left > NOTHING, left, 1.0) * (of_answer - now)
-        lost = item_slopes[leaders].mean(axis=0) - item_slopes[rival]
-        return np.asarray(np.where(left > NOTHING, gain, lost[item]))
-
-    def _tried(self, leaders: Sequence[int], rival: int) -> tuple[Floats, Ints]:
-        """The same by scoring every move alone, for metrics without influence functions."""
-        if self.number * self.items > ONCE:
-            raise InputError(
-                f"flips, metric {self.task.metric.name}",
-                f"{self.number:,} candidates among {self.items:,} items",
-                f"at most {ONCE:,} (candidates times items) without an influence function",
-                "choose auroc or average_precision in their default forms, or fewer items",
-            )
-        classes = range(len(self._mass)) if self.unit == "changed votes" else (-1,)
-        models, units = [*leaders, rival], np.arange(self.number)
-        lead = self.full[leaders].mean() - self.full[rival]
-        gains = []
-        for code in classes:
-            moves = Moves(units, np.full(self.number, code))
-            after = self._scored(moves, units, self.number, models)
-            gap = after[:-1].mean(axis=0) - after[-1]
-            gains.append(np.where(np.isnan(gap), -np.inf, lead - gap))
-        best = np.argmax(gains, axis=0)
-        return np.asarray(np.max(gains, axis=0)), np.array(list(classes))[best]
+        return np.asarray(weight / self._total[item] * (of_answer - slope[moves.target, item]))
 
     def _differences(self, leaders: Sequence[int], rival: int) -> Floats:
         """How much better leaders are on every item, for a mean over items, (items,)."""
@@ -291,16 +260,13 @@ class TaskMoves:
             return list(shares), (~gone[self.group]).astype(np.uint8)
         cell = (self._item[which], place)
         weight, mass = self._weight[which], self._mass[:, which]
-        total = np.repeat(self._total[:, None], sets, axis=1)
-        np.subtract.at(total, cell, weight * (target < 0))
-        some, changed = total > NOTHING, []
+        changed: list[Floats] = []
         codes = range(len(mass))[-len(shares) :]
         for code, old in zip(codes, shares, strict=True):
             after = np.repeat((old * self._total)[:, None], sets, axis=1)
             np.add.at(after, cell, weight * ((target == code) - mass[code]))
-            share = np.where(some, after / np.where(some, total, 1.0), old[:, None])
-            changed.append(np.clip(share, 0.0, 1.0))
-        return changed, some.astype(np.uint8)
+            changed.append(np.clip(after / self._total[:, None], 0.0, 1.0))
+        return changed, np.ones((self.items, sets), dtype=np.uint8)
 
     @cached_property
     def _own(self) -> Ints:

@@ -7,10 +7,9 @@ with the model that is then first. A tie among the leaders is no lead, so breaki
 a flip.
 
 A move is taking an item away (``items``; whole ``groups`` of items where annotations have
-them), taking one vote away (``votes``), or changing one vote to another class (``changed
-votes``), always within one task. By the average of several tasks, sets may take moves from any
-of them, and the items or votes of all tasks count. A set after which the metric is undefined in
-a task is not taken.
+them), or changing one vote to another class (``changed votes``), always within one task. By the
+average of several tasks, sets may take moves from any of them, and the items or votes of all
+tasks count. A set after which the metric is undefined in a task is not taken.
 
 For a metric that is a mean over items the lead is a sum over items, so a sort gives the
 smallest set, and so it does for changed votes where the score of an item is linear in its
@@ -75,7 +74,6 @@ ONE, LEVEL, UNDEFINED, NOTHING = "one model", "all level", "undefined", "no vote
 VERBS = {  # what is done to a unit, its head in tables, and what one searches
     "items": ("leaving out", "items left out", "items to leave out"),
     "groups": ("leaving out", "groups of items left out", "groups of items to leave out"),
-    "votes": ("leaving out", "votes left out", "votes to leave out"),
     "changed votes": ("changing", "votes changed", "votes to change"),
 }
 NOTE = (
@@ -262,7 +260,7 @@ class Flips:
                 f"{flip.a}{tied}{bound}."
             )
         limit = min(self.most, flip.number)
-        gone = "change" if self.unit == "changed votes" else "absence"
+        gone = "change" if self.unit == UNITS[1] else "absence"
         none = (
             f"By {score}{flip.where}, no set of up to {count(limit, _noun(self.unit))} "
             f"{'exists' if flip.exact else 'was found'} whose {gone} puts another model ahead "
@@ -279,8 +277,7 @@ def flips(study: Study, unit: str = "items") -> Flips:
     study
         Models by the first metric, and votes; the search ends at ``most`` of its settings.
     unit
-        ``items`` or ``votes`` (taken away), or ``changed votes``; items of a group go
-        together.
+        ``items`` (taken away; those of a group go together), or ``changed votes``.
     """
     choice("flips, unit", unit, UNITS)
     most = require_whole("flips, most", study.settings.most, least=1, do="50 is usual")

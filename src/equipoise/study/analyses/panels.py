@@ -30,8 +30,8 @@ Examples
 array([2, 3, 4, 5, 6, 7, 8])
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from math import comb
 
@@ -60,7 +60,6 @@ from equipoise.types import (
     Lines,
     Names,
     Notice,
-    Notices,
     Table,
     capital,
     count,
@@ -103,8 +102,8 @@ class PanelSize:
 
     Attributes
     ----------
-    task, metric, labels, better, models, level
-        What was scored, whether ``higher`` or ``lower`` is better, and the level of intervals.
+    scorer
+        What was scored, and how.
     sizes, subsets, coverage
         How many, how many panels were drawn, and the mean share of items that keep a vote.
     mean
@@ -112,28 +111,17 @@ class PanelSize:
     separate
         Mean rank correlation between two separate panels of that size; nan where two do not
         fit, (sizes,).
-    limit, limit_low, limit_high, slope
-        The fitted a with its interval, and b, shape (models,).
-    notices
-        What the user should know.
+    limit
+        The fitted a, and the ends of its interval, shape (3, models).
     """
 
-    task: str
-    metric: str
-    labels: str
-    better: str
-    models: Names
-    level: float
+    scorer: ModelScorer
     sizes: Ints
     subsets: Ints
     coverage: Floats
     mean: Floats
     separate: Floats
     limit: Floats
-    limit_low: Floats
-    limit_high: Floats
-    slope: Floats
-    notices: Notices = ()
 
     __repr__ = short_repr
 
@@ -141,25 +129,26 @@ class PanelSize:
         freeze(self)
 
     @property
-    def score(self) -> str:
-        """What was scored, as one would say it."""
-        return score_title(self.metric, self.labels)
+    def models(self) -> Names:
+        """Their names."""
+        return self.scorer.models
 
     @property
-    def enough_for_order(self) -> int | None:
-        """Fewest annotators with which separate panels agree closely on the order of models.
+    def score(self) -> str:
+        """What was scored, as one would say it."""
+        return score_title(self.scorer.metric.name, self.scorer.settings.labels)
 
-        None where no two panels that were compared do.
-        """
-        close = np.flatnonzero(self.separate >= CLOSE - 1e-12)
-        return int(self.sizes[close[0]]) if len(close) else None
+    @property
+    def _order(self) -> Ints:
+        """Models by their values on all votes, the best first."""
+        good = higher_is_better(self.mean[-1], self.scorer.metric.better)
+        return np.argsort(-good, kind="stable")
 
     @property
     def finding(self) -> str:
         """What came out, and how many annotators are enough, as a sentence or two."""
-        best = int(np.argmax(higher_is_better(self.mean[-1], self.better)))
-        ends = self.limit_low[best], self.limit_high[best]
-        limit, low, high = (float(end) for end in (self.limit[best], *ends))
+        best = int(self._order[0])
+        limit, low, high = self.limit[:, best].tolist()
         sentence = (
             f"{capital(self.score)} of {self.models[best]} is "
             f"{number(float(self.mean[-1, best]))} with these {count(int(self.sizes[-1]))} "
@@ -181,25 +170,25 @@ class PanelSize:
                 "How many are enough cannot be told: no two separate panels can be compared by "
                 f"how they order the {len(self.models)} models."
             )
-        enough = self.enough_for_order
-        size = int(self.sizes[compared[-1]]) if enough is None else enough
-        near = float(self.separate[self.sizes == size][0])
-        near = float(np.floor(round(near * 100, 6)) / 100)  # never rounded up
-        least = f"if that is to be at least {number(CLOSE, 2)}"
+        close = np.flatnonzero(self.separate >= CLOSE - 1e-12)
+        place = close[0] if len(close) else compared[-1]
+        near = float(np.floor(round(float(self.separate[place]) * 100, 6)) / 100)  # not up
+        enough = "so many are enough" if len(close) else "more are needed"
         return (
-            f"Two separate panels of {count(size, 'annotator')} order the {len(self.models)} "
-            f"models with a mean rank correlation of {number(near, 2)}; "
-            + (
-                f"more are needed, {least}."
-                if enough is None
-                else f"so many are enough, {least}."
-            )
+            f"Two separate panels of {count(int(self.sizes[place]), 'annotator')} order the "
+            f"{len(self.models)} models with a mean rank correlation of {number(near, 2)}; "
+            f"{enough}, if that is to be at least {number(CLOSE, 2)}."
         )
 
     def rows(self) -> list[dict[str, Cell]]:
         """One plain dict per size and model."""
+        scorer = self.scorer
         return rows_of(
-            {"task": self.task, "metric": self.metric, "labels": self.labels},
+            {
+                "task": scorer.task,
+                "metric": scorer.metric.name,
+                "labels": scorer.settings.labels,
+            },
             {"size": self.sizes.tolist(), "model": self.models},
             {
                 "subsets": self.subsets,
@@ -207,9 +196,7 @@ class PanelSize:
                 "model": None,
                 "mean": self.mean,
                 "separate": self.separate,
-                **ends_of(
-                    "limit", self.limit[None], (self.limit_low[None], self.limit_high[None])
-                ),
+                **ends_of("limit", self.limit[:1], (self.limit[1:2], self.limit[2:])),
             },
         )
 
@@ -232,7 +219,7 @@ class PanelSize:
             brief=largest_by(rows, "size", "mean"),
             legend=ORDER_LEGEND if several else "",
         )
-        bounded = not np.isnan(self.limit_low).all()
+        bounded = not np.isnan(self.limit[1]).all()
         methods = f"{scored_again(self.models)} on the labels of smaller panels"
         if not np.isnan(self.separate).all():
             methods += ", and the orders by separate panels compared by rank correlation"
@@ -248,15 +235,13 @@ class PanelSize:
             note=NOTE,
             methods=f"{methods}.",
             references=("efron1993",) if bounded else (),
-            notices=self.notices,
+            notices=(*self.scorer.notices, *self._cautions()),
         )
 
     def _chart(self) -> Lines:
         """Value by size."""
-        sizes = self.sizes.astype(float)
-        good = higher_is_better(self.mean[-1], self.better)
-        lines = []
-        for m in np.argsort(-good, kind="stable")[:DRAWN]:
+        sizes, lines = self.sizes.astype(float), []
+        for m in self._order[:DRAWN]:
             points = np.stack([sizes, self.mean[:, m]], axis=1).tolist()
             lines.append(Line(self.models[m], points, model=self.models[m]))
         score = capital(self.score)
@@ -269,6 +254,24 @@ class PanelSize:
             lines=lines,
             ticks=[(x, f"{x:g}") for x in sizes.tolist()] if len(sizes) <= DRAWN else (),
         )
+
+    def _cautions(self) -> Iterator[Notice]:
+        """Say where panels leave items out, and where fewer were drawn than asked for."""
+        if self.coverage[0] <= 0.95:
+            text = (
+                "Panels of {size:count} reach {share:percent} of the items on average: values "
+                "of small panels are those of the items they happen to rate."
+            )
+            where = {"size": int(self.sizes[0]), "share": float(self.coverage[0])}
+            yield Notice("panel_coverage", text, (), where)
+        plan, drawn = self.scorer.plan, int(self.subsets.max())
+        if drawn == _affordable(self.scorer, len(self.sizes)) < plan.replicates:
+            text = (
+                "For {items:count} items {drawn:count} panels of a size are drawn instead of "
+                "{asked:count}, to keep the time in bounds."
+            )
+            values = {"items": len(plan.items), "drawn": drawn, "asked": plan.replicates}
+            yield Notice("fewer_panels", text, (), values)
 
 
 @np.errstate(invalid="ignore")  # of two infinite values: undefined
@@ -284,17 +287,15 @@ def panel_size(study: Study) -> PanelSize:
     scorer = scorer_of(study)
     people, active = _voters(scorer, study.annotations)
     sizes = _some_sizes(len(active))
-    most = min(
-        scorer.plan.replicates, max(FEWEST, BUDGET // (scorer.cells * len(sizes)))
-    )  # fewer if large
+    most = _affordable(scorer, len(sizes))
     members = [_chosen(int(size), active, people, scorer.plan, most) for size in sizes]
     scored, seen = _panel_values(scorer, np.concatenate(members, axis=1), people)
     ends = np.cumsum([panels.shape[1] for panels in members])[:-1]
     values, coverage = np.split(scored, ends, axis=1), np.split(seen, ends)
     mean = np.stack([size_values.mean(axis=1) for size_values in values])
-    limit, slope = fitted(sizes, mean)
-    result = PanelSize(
-        **scorer.facts,
+    limit = fitted(sizes, mean)
+    return PanelSize(
+        scorer=scorer,
         sizes=sizes,
         subsets=np.array([panels.shape[1] for panels in members]),
         coverage=np.array([reached.mean() for reached in coverage]),
@@ -302,10 +303,13 @@ def panel_size(study: Study) -> PanelSize:
         separate=np.array(
             [_separate_correlation(*pair) for pair in zip(values, members, strict=True)]
         ),
-        **ends_of("limit", limit, _limit_ends(limit, sizes, values, members, active, scorer)),
-        slope=slope,
+        limit=np.stack([limit, *_limit_ends(limit, sizes, values, members, active, scorer)]),
     )
-    return replace(result, notices=(*scorer.notices, *_cautions(result, scorer.plan, most)))
+
+
+def _affordable(scorer: ModelScorer, sizes: int) -> int:
+    """How many panels of a size are drawn: as many as asked for, fewer if they are large."""
+    return min(scorer.plan.replicates, max(FEWEST, BUDGET // (scorer.cells * sizes)))
 
 
 def _voters(scorer: ModelScorer, annotations: Annotations) -> tuple[int, Ints]:
@@ -379,13 +383,13 @@ def _separate_correlation(values: Floats, members: Members) -> float:
     return float(defined.mean()) if len(defined) else float("nan")
 
 
-def fitted(sizes: Ints, mean: Floats) -> tuple[Floats, Floats]:
-    """Least squares of a + b/m to means (sizes, ...): a and b; undefined for one size."""
+def fitted(sizes: Ints, mean: Floats) -> Floats:
+    """Least squares of a + b/m to means (sizes, ...): a; undefined for one size."""
     if len(sizes) < 2:
-        return np.full(mean.shape[1:], np.nan), np.full(mean.shape[1:], np.nan)
+        return np.full(mean.shape[1:], np.nan)
     x = 1 / sizes - (1 / sizes).mean()
     slope = np.tensordot(x, mean, axes=1) / (x @ x)
-    return np.asarray(mean.mean(axis=0) - slope * (1 / sizes).mean()), np.asarray(slope)
+    return np.asarray(mean.mean(axis=0) - slope * (1 / sizes).mean())
 
 
 def _limit_ends(
@@ -404,7 +408,7 @@ def _limit_ends(
         if len(usable) < 2:
             return np.full((2, len(limit)), np.nan)
         means = [values[s][:, left[s]].mean(axis=1) for s in usable]
-        without.append(fitted(sizes[usable], np.stack(means))[0])
+        without.append(fitted(sizes[usable], np.stack(means)))
     folds = len(without)
     gap = np.stack(without) - np.mean(without, axis=0)
     times = quantile(scorer.settings.level, folds - 1)
@@ -423,27 +427,6 @@ def quantile(level: float, degrees: float) -> float:
     from scipy.special import stdtrit
 
     return float(stdtrit(degrees, 0.5 + level / 2))
-
-
-def _cautions(result: PanelSize, plan: Resampling, most: int) -> list[Notice]:
-    """Say where panels leave items out, and where fewer were drawn than asked for."""
-    notices: list[Notice] = []
-    if result.coverage[0] <= 0.95:
-        text = (
-            "Panels of {size:count} reach {share:percent} of the items on average: values of "
-            "small panels are those of the items they happen to rate."
-        )
-        where = {"size": int(result.sizes[0]), "share": float(result.coverage[0])}
-        notices.append(Notice("panel_coverage", text, (), where))
-    drawn = int(result.subsets.max())
-    if drawn == most < plan.replicates:
-        text = (
-            "For {items:count} items {drawn:count} panels of a size are drawn instead of "
-            "{asked:count}, to keep the time in bounds."
-        )
-        values = {"items": len(plan.items), "drawn": drawn, "asked": plan.replicates}
-        notices.append(Notice("fewer_panels", text, (), values))
-    return notices
 
 
 def analyse(study: Study) -> Finding:

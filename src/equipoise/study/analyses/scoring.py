@@ -139,18 +139,6 @@ class ModelScorer:
         """The metric of all subjects."""
         return self.subjects[0].metric
 
-    @property
-    def facts(self) -> dict[str, Any]:
-        """What every result says of the study: the fields of `AnalysisResult` but notices."""
-        return {
-            "task": self.task,
-            "metric": self.metric.name,
-            "better": self.metric.better,
-            "labels": self.settings.labels,
-            "models": self.models,
-            "level": self.settings.level,
-        }
-
     def votes_given(self, annotators: int) -> Ints:
         """How many votes each annotator gave in all tasks, gold aside, (annotators,)."""
         voters = np.concatenate([votes.annotator for votes in self.votes])

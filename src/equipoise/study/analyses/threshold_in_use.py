@@ -16,7 +16,6 @@ from equipoise.study.analyses.thresholds import (
     Rule,
     Threshold,
     expert_threshold,
-    steps,
 )
 from equipoise.study.arguments import as_predictions
 from equipoise.study.questions.answers import Question, answer
@@ -34,15 +33,12 @@ from equipoise.types import (
     Finding,
     InputError,
     Ints,
-    Line,
-    Lines,
     Names,
     PerItem,
     Predictions,
     Report,
     Table,
     as_notices,
-    chosen,
     columns,
     count,
     estimate,
@@ -52,7 +48,6 @@ from equipoise.types import (
     rows_of,
 )
 
-FINE = 31  # points of the curve of prevalence
 NONE = "The experts' labels set no threshold that could be moved."
 TERMS = (
     ("Bin", "Items of similar probability; bins are as equal in size as possible."),
@@ -81,17 +76,13 @@ class ItemProbabilities(NamedTuple):
     group: Ints | None = None
 
 
-def _prevalence_finding(
-    threshold: Threshold, probabilities: ItemProbabilities, reach: float
-) -> Finding:
-    """How many items are positive at a threshold, at its ends, and around it."""
+def _prevalence_finding(threshold: Threshold, probabilities: ItemProbabilities) -> Finding:
+    """How many items are positive at a threshold, and at its ends."""
     title = "How many items does that make positive?"
     if math.isnan(threshold.value):
         return Finding(key="prevalence", title=title, sentence=NONE, left_out=True)
     whole, ends = len(probabilities.items), [e for e in threshold.interval if not math.isnan(e)]
-    start = max(0.0, min(*ends, threshold.value, threshold.value - reach))
-    stop = min(1.0, max(*ends, threshold.value, threshold.value + reach))
-    at = sorted({*np.linspace(start, stop, FINE).tolist(), *ends, threshold.value})
+    at = sorted({*ends, threshold.value})
     positives = np.array([np.sum(called(probabilities.values, t)) for t in at])
     share = dict(zip(at, (positives / whole).tolist(), strict=True))
     here = share[threshold.value]
@@ -99,7 +90,7 @@ def _prevalence_finding(
     written = estimate(here, low, high, lambda share: percent(share, 1))
     table = Table(
         name="prevalence",
-        caption="Positive items by threshold",
+        caption="Positive items at the threshold and at the ends of its interval",
         columns=(
             *columns(threshold="number", positives="count"),
             Column("prevalence", "share", "number"),
@@ -109,25 +100,12 @@ def _prevalence_finding(
         ),
         brief=(),
     )
-    chart = Lines(
-        name="threshold-prevalence",
-        caption="Share of all items that are positive as the threshold moves; upright lines: "
-        "the threshold and the ends of its interval",
-        x="threshold",
-        y="positive items",
-        lines=(Line("positive items", steps(list(share.items()), before=True), dots=False),),
-        marks=[
-            *((end, "") for end in ends),
-            (threshold.value, f"threshold {chosen(threshold.value)}"),
-        ],
-    )
     return Finding(
         key="prevalence",
         title=title,
         sentence=f"At this threshold {count(round(here * whole))} of {count(whole)} items are "
         f"positive ({written}).",
         tables=(table,),
-        charts=(chart,),
         note="An item is positive when its probability is at least the threshold.",
     )
 
@@ -186,7 +164,7 @@ def threshold_report(
     how, beside = rule or Rule(), beside or ModelsBeside()
     require_number("threshold sweep, reach", beside.reach, above=0, below=1, do="try 0.15")
     threshold = expert_threshold(sample, votes, how)
-    findings = [threshold.report(), _prevalence_finding(threshold, probabilities, beside.reach)]
+    findings = [threshold.report(), _prevalence_finding(threshold, probabilities)]
     predictions = as_predictions(beside.predictions) if beside.predictions else []
     models = tuple(dict.fromkeys(prediction.model for prediction in predictions))
     scored: tuple[Metric, ...] = ()

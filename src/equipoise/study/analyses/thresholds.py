@@ -31,7 +31,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,7 +53,6 @@ from equipoise.types import (
     Names,
     Notice,
     Notices,
-    Option,
     PerItem,
     Table,
     choice,
@@ -64,7 +62,6 @@ from equipoise.types import (
     estimate,
     exact_percent,
     frozen,
-    hint,
     number,
     positions,
     require_drawn,
@@ -196,18 +193,6 @@ class ExpertSample:
         cells = ([*(row[name] for name in names), *question.values(), ""] for row in rows)
         return csv_text([*names, *question, ANSWER], cells)
 
-    def write(self, path: Path, *, blind: bool = True, overwrite: bool = False) -> None:
-        """Write the items as a CSV to annotate, in one step; see `text`."""
-        from equipoise.read.writing import replaced
-
-        target = Path(path)
-        if target.exists() and not overwrite:
-            option = Option("overwrite", value=True)
-            do = hint("name another file, or allow overwriting ({})", option)
-            raise InputError(f"{target}", "is there already", "a new file", do)
-        with replaced(target) as file:
-            file.write(self.text(blind=blind).encode("utf-8"))
-
 
 def sampling_plan(
     probabilities: Any, items: Sequence[str], bins: int = 20, per_bin: int = 20, seed: int = 0
@@ -303,10 +288,9 @@ SLACK = 1e-12
 
 
 class _Words(NamedTuple):
-    """How a rule is called: in methods and notes, in the chart, and where it sets nothing."""
+    """How a rule is called: in methods and notes, and where it sets nothing."""
 
     set_by: str
-    fit: str
     nothing: str
 
 
@@ -314,13 +298,11 @@ RULES = {
     "isotonic": _Words(
         "the smallest sampled probability at which the rising share of positives that fits the "
         "experts' labels best (isotonic regression) reaches {}",
-        "rising share that fits best",
         "the share of positives never reaches {}",
     ),
     "rise": _Words(
         "the mean probability of the first bin, from below, whose share of positives and that "
         "of every bin above it exceed the mean share of the bins below by more than {}",
-        "share to exceed",
         "the share of positives does not rise by {} and stay there",
     ),
 }
@@ -411,9 +393,6 @@ class Threshold:
         Experts who voted on the sample; 0 where votes have no names.
     bin_mean, bin_items, bin_positives
         Per bin: mean probability, items the experts labelled, and positives among them.
-    fit_at, fit_share
-        What the threshold is read from: for ``isotonic`` the fitted share at each sampled
-        probability, for ``rise`` the share that each bin and all above it must exceed.
     notices
         What the user should know.
     """
@@ -425,8 +404,6 @@ class Threshold:
     bin_mean: Floats
     bin_items: Ints
     bin_positives: Ints
-    fit_at: Floats
-    fit_share: Floats
     notices: Notices = ()
 
     __repr__ = short_repr
@@ -525,7 +502,7 @@ class Threshold:
         )
 
     def _chart(self) -> Lines:
-        """Share of positives bin by bin, what the threshold is read from, and the threshold.
+        """Share of positives bin by bin, and the threshold.
 
         Bins stand side by side, because most probabilities of a screened collection lie near 0
         and would hide each other on an axis of probability; a probability between the means of
@@ -537,11 +514,6 @@ class Threshold:
             return float(np.interp(probability, self.bin_mean, bins))
 
         labelled = np.vstack([bins, self._shares])[:, self.bin_items > 0].T.tolist()
-        fit = [
-            (place(x), float(y))
-            for x, y in zip(self.fit_at, self.fit_share, strict=True)
-            if math.isfinite(y)
-        ]
         marks = [(place(end), "") for end in self.interval if math.isfinite(end)]
         if math.isfinite(self.value):
             marks.append((place(self.value), f"threshold {number(self.value)}"))
@@ -559,7 +531,6 @@ class Threshold:
                     [(at, share) for at, share, *_ in labelled],
                     band=[(at, low, high) for at, _, low, high in labelled],
                 ),
-                Line(self.rule.words.fit, steps(fit), dots=False, dashed=True),
             ),
             ticks=[
                 (float(k), number(float(self.bin_mean[k - 1]), 2)) for k in bins[::-1][::step]
@@ -620,7 +591,6 @@ def expert_threshold(
         experts = np.unique(question.votes.annotator)
         experts = experts[experts >= 0]
     replicates = _thresholds(how, where, *_resampled(question, experts, where.bins, how))
-    fit_at, fit_share = _fitted(how, where, hard)
     bins = len(plan.bin_mean)
     return Threshold(
         value=float(value),
@@ -630,8 +600,6 @@ def expert_threshold(
         bin_mean=plan.bin_mean,
         bin_items=np.bincount(where.bins, minlength=bins),
         bin_positives=np.bincount(where.bins, hard, bins).astype(np.int64),
-        fit_at=fit_at,
-        fit_share=fit_share,
         notices=(*notices, *_cautions(how, len(experts), replicates)),
     )
 
@@ -719,25 +687,6 @@ def _thresholds(how: Rule, where: _Labelled, labels: Floats, counts: Floats) -> 
     return rises(_bin_shares(where, labels, counts), where.bin_mean, how.margin)
 
 
-def _fitted(how: Rule, where: _Labelled, label: Floats) -> tuple[Floats, Floats]:
-    """What the threshold is read from: probabilities and shares, rising in probability.
-
-    For ``isotonic`` the fitted share at each sampled probability; for ``rise`` the share that
-    each bin and all above it must exceed, nan for the lowest bin.
-    """
-    once = np.ones(len(label))
-    if how.name == "isotonic":
-        return _isotonic(where.probability, label, once)
-    share = _bin_shares(where, label[:, None], once[:, None])[:, 0]
-    labelled = ~np.isnan(share)
-    below = np.full(len(share), np.nan)
-    seen = share[labelled]
-    if len(seen):
-        means = np.cumsum(seen)[:-1] / np.arange(1, len(seen))
-        below[np.flatnonzero(labelled)[1:]] = means + how.margin
-    return where.bin_mean, below
-
-
 def _bin_shares(where: _Labelled, labels: Floats, counts: Floats) -> Floats:
     """Share of positives, shape (bins, replicates); nan in a bin without items."""
     member = (np.arange(len(where.bin_mean))[:, None] == where.bins).astype(np.float64)
@@ -788,19 +737,3 @@ def crossing(probability: PerItem, label: Floats, times: Floats, share: float) -
     values, fit = _isotonic(probability, label, times)
     above = np.flatnonzero(fit >= share - SLACK)
     return float(values[above[0]]) if len(above) else math.nan
-
-
-def steps(
-    points: Sequence[tuple[float, float]], *, before: bool = False
-) -> list[tuple[float, float]]:
-    """Points of a line that holds its value up to the next place, or from the one before.
-
-    Examples
-    --------
-    >>> steps([(1, 0), (2, 5)]), steps([(1, 0), (2, 5)], before=True)
-    ([(1, 0), (2, 0), (2, 5)], [(1, 0), (1, 5), (2, 5)])
-    """
-    corners = list(points[:1])
-    for (x, y), (later, other) in pairwise(points):
-        corners += [(x, other) if before else (later, y), (later, other)]
-    return corners

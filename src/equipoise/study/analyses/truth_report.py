@@ -33,7 +33,6 @@ from equipoise.truth.choosing import (
     by_name,
     decisions,
     differ,
-    disagreement,
     fitted,
     verdict,
 )
@@ -387,7 +386,7 @@ def task_report(annotations: Annotations, fits: FittedModels, *, title: str) -> 
     findings = [
         replace(sure, more=(how,)),
         *scored,
-        _with_distances(ambiguous, fits),
+        ambiguous,
         _annotators(annotations, fits),
         consensus_finding(annotations, chosen),
     ]
@@ -416,22 +415,6 @@ def task_report(annotations: Annotations, fits: FittedModels, *, title: str) -> 
             f"The truth of {count(len(chosen.items), 'item')} was inferred by {chosen.method}",
         ),
     )
-
-
-def _with_distances(finding: Finding, fits: FittedModels) -> Finding:
-    """Ambiguous items with how far models are apart on each, where there are several."""
-    if len(fits.models) < 2:
-        return finding
-    apart = dict(zip(fits.chosen.items, disagreement(fits.models).tolist(), strict=True))
-    (table,) = finding.tables
-    column = Column("models_apart", "models apart", "number")
-    rows = [{**row, "models_apart": apart[str(row["item"])]} for row in table.rows]
-    legend = (
-        "Models apart: largest distance (total variation) between the plausibilities of any "
-        "two models, 0 the same to 1 nothing in common; it says nothing about annotators."
-    )
-    wider = replace(table, columns=(*table.columns, column), rows=rows, legend=legend)
-    return replace(finding, tables=(wider,))
 
 
 def _annotators(annotations: Annotations, fits: FittedModels) -> Finding:
@@ -490,7 +473,6 @@ def _items(fits: FittedModels) -> list[dict[str, object]]:
     chosen = fits.chosen
     sure, entropy = chosen.certainty, chosen.entropy
     mass, rest = chosen.mass.mean(axis=0), chosen.rest.mean(axis=0)
-    apart = disagreement(fits.models) if len(fits.models) > 1 else None
     rows: list[dict[str, object]] = []
     for i, item in enumerate(chosen.items):
         entries = range(int(chosen.start[i]), int(chosen.start[i + 1]))
@@ -502,7 +484,6 @@ def _items(fits: FittedModels) -> list[dict[str, object]]:
                 "item": item,
                 "certainty": float(sure[i]),
                 "entropy": float(entropy[i]),
-                "models_apart": None if apart is None else float(apart[i]),
                 "plausibility": plausible,
                 "others": max(0.0, float(rest[i])),
             }

@@ -14,7 +14,6 @@ the sum of squared shares of the groups, the excess of V_i with groups over that
 u - 1/n, is groups + cells / m, and that of V_c by (u - 1/n)/m is cells + annotators.
 """
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -59,9 +58,6 @@ from equipoise.types import (
 STEP = 1e-4  # of a soft label towards a class, for slopes
 WIDTH = 64  # columns scored at once
 BINS = "bins "  # how the family of metrics of binned probabilities begins
-DRAWS = 32  # of a single vote on each item
-SURE = 4.5  # standard errors
-MATTERS = 0.05  # of the difference
 NOTHING = 1e-24  # variance up to which all items say the same
 TOLD = ("dropped_items", "ignored_predictions")  # what an evaluation says that a plan says
 
@@ -381,29 +377,6 @@ def pilots(
         order = np.array([order[0], rival])
     require_finite(compared, [names[m] for m in order if np.isinf(good[m])])
     return [Pilot(study, names[a], names[b], tuple(notices)) for a, b in pairwise(order)]
-
-
-def with_single_votes(two: Pilot, seed: int = 0) -> float | None:
-    """Difference with a single vote on each item, nan if undefined; None if it is the same.
-
-    A metric that scores every vote and averages has the same expectation whether an item has
-    one vote or many. A distance to the label distribution itself has not: few votes make labels
-    look surer than they are. So every item is left a single vote, drawn from its own, some
-    times over, and the mean of the differences is compared with that of all votes.
-    """
-    whole = two.distributions()
-    if (whole.max(axis=0) >= 1).all():
-        return None
-    random, bounds = np.random.default_rng(seed), np.cumsum(whole, axis=0)
-    differences = []
-    for _ in range(DRAWS):
-        chosen = (random.random(len(two.items)) * bounds[-1] >= bounds[:-1]).sum(axis=0)
-        single = (np.arange(len(whole))[:, None] == chosen).astype(np.float64)
-        differences.append(two.difference_with(single))
-    mean, error = float(np.mean(differences)), float(np.std(differences)) / math.sqrt(DRAWS)
-    moved = abs(mean - two.difference)
-    same = moved <= max(SURE * error, MATTERS * abs(two.difference))
-    return None if same else mean
 
 
 def _two_names(models: object) -> tuple[str, str] | None:

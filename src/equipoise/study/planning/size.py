@@ -25,7 +25,8 @@ from typing import Any, NamedTuple
 from equipoise.inference import Reason
 from equipoise.metrics import Metric, titled
 from equipoise.scale.engine import current
-from equipoise.study.planning.pilot import Pilot, pilots, with_single_votes
+from equipoise.study.cautions import is_plug_in
+from equipoise.study.planning.pilot import Pilot, pilots
 from equipoise.study.planning.power_analysis import (
     LEAST,
     VOTES,
@@ -62,10 +63,6 @@ TIED = 1e-12  # difference up to which models are tied
 FEW = 6  # annotators of a pilot, below which what they add is roughly known at best
 DIFFERENCE = Option("difference")
 OF_PAIR = ("a", "b", "pair_power")  # what a design for two models need not say
-SHARED: dict[str, str] = {  # what is said of several pairs at once, without their numbers
-    "depends_on_votes": "By this metric the difference itself depends on the votes per item: "
-    "trust only designs with about as many votes per item as the pilot.",
-}
 
 
 class Design(NamedTuple):
@@ -537,18 +534,12 @@ def _pair_notices(plan: PairPlan, two: Pilot) -> Iterator[Notice]:
             "takes it that the same share of the items of the study comes with a known truth.",
             values={"which": which, "items": plan.pilot_items},
         )
-    single = with_single_votes(two) if plan.designs and not plan.assumed else None
-    if single is not None:
+    if is_plug_in(two.metric) and plan.designs and not plan.assumed:
         yield Notice(
             "depends_on_votes",
-            "By {metric} the difference itself depends on the votes per item: with a single "
-            "vote on each item of the pilot it is {single:number} and not {whole:number}. "
-            "Trust only designs with about as many votes per item as the pilot.",
-            values={
-                "metric": titled(plan.metric),
-                "single": single,
-                "whole": plan.difference,
-            },
+            "By {metric} the difference itself depends on the votes per item: trust only "
+            "designs with about as many votes per item as the pilot.",
+            values={"metric": titled(plan.metric)},
         )
 
 
@@ -697,12 +688,10 @@ def _joined(sentences: list[str]) -> str:
 
 def _notices(plan: SizePlan) -> Notices:
     """Every notice once, with the pairs it is about where it is not about all."""
-    about: dict[tuple[str, str], tuple[Notice, list[str]]] = {}
+    about: dict[str, tuple[Notice, list[str]]] = {}
     for pair in plan.pairs:
         for notice in pair.notices:
-            shared = SHARED.get(notice.code) if plan.ranks else None
-            same = Notice(notice.code, shared) if shared else notice
-            about.setdefault((same.code, str(same)), (same, []))[1].append(pair.pair)
+            about.setdefault(str(notice), (notice, []))[1].append(pair.pair)
     merged = [
         notice if len(pairs) == len(plan.pairs) else notice.of(*pairs)
         for notice, pairs in about.values()
