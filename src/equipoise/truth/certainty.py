@@ -129,8 +129,8 @@ def annotation_certainty(plausibilities: Plausibilities, j: int = 1) -> Certaint
     if j == 1:
         columns = _Columns.of_classes(plausibilities)
         place, value, error = _likeliest(plausibilities, columns)
-        names = [_named(plausibilities, i, k) for i, k in enumerate(place)]
-        return Certainty(plausibilities.items, tuple(names), value, error, well_posed)
+        names = _named(plausibilities, place)
+        return Certainty(plausibilities.items, names, value, error, well_posed)
     _refuse_mean(plausibilities, j)
     plausibilities = plausibilities.stored()
     likeliest = [_likeliest_set(plausibilities, item, j) for item in range(len(well_posed))]
@@ -213,13 +213,16 @@ def _likeliest(
     return place, value, _spread(np.array(shares))
 
 
-def _named(plausibilities: Plausibilities, item: int, place: int) -> Names:
-    """The class in a column; of unmentioned ones the first."""
-    labels = plausibilities.label[plausibilities.start[item] : plausibilities.start[item + 1]]
-    if place < len(labels):
-        return (plausibilities.classes[labels[place]],)
-    free = np.setdiff1d(np.arange(len(plausibilities.classes)), labels)
-    return (plausibilities.classes[free[0]],)
+def _named(plausibilities: Plausibilities, place: Ints) -> tuple[Names, ...]:
+    """The class in a column of each item; of unmentioned ones the first."""
+    start, label, classes = plausibilities.start, plausibilities.label, plausibilities.classes
+    open_ = place >= np.diff(start)
+    code = np.append(label, 0)[np.where(open_, 0, start[:-1] + place)]
+    for item in np.flatnonzero(open_):
+        mentioned = label[start[item] : start[item + 1]]
+        code[item] = np.setdiff1d(np.arange(len(classes)), mentioned)[0]
+    single = [(name,) for name in classes]
+    return tuple(map(single.__getitem__, code.tolist()))
 
 
 def _batches(draws: int) -> list[slice]:

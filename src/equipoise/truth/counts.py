@@ -120,10 +120,11 @@ from equipoise.types import (
     Option,
     Plausibilities,
     Posterior,
-    Votes,
+    check_gold,
     choice,
     collect_votes,
     dense_blocks,
+    gold_items,
     hint,
     listed,
     notice,
@@ -347,27 +348,47 @@ def entries(annotations: Annotations, task: str = "") -> Entries:
                 AT_LEAST,
             ),
         )
-    votes = collect_votes(annotations, task, apart=False)
-    names = tuple(annotations.items[i] for i in votes.items)
-    item, label, mass = _summed(votes, len(annotations.classes))
-    start = np.searchsorted(item, np.arange(len(names) + 1))
-    total = np.bincount(item, mass, len(names)).astype(np.float64)
-    graded = annotations.kind == "ordinal"
-    return Entries(names, annotations.classes, start, label, mass, total, graded)
+    if annotations.reading is not None:
+        votes = collect_votes(annotations, task, apart=False)
+        item = np.repeat(votes.items, votes.sizes)[votes.vote]
+        return _summed(annotations, item, votes.label, votes.share * votes.weight[votes.vote])
+    rows = annotations.in_task(task)
+    if annotations.is_gold is not None:
+        check_gold(annotations, task)
+        rows &= annotations.is_gold | ~gold_items(annotations, task)[annotations.item]
+    place = np.flatnonzero(rows)
+    if not len(place):
+        raise InputError(f"annotations, task {task!r}", "no votes", "at least one", "check it")
+    assert annotations.label is not None
+    weight = row_weights(annotations, place)
+    if annotations.weight is not None:  # sums that the order of rows cannot turn
+        order = np.argsort(weight, kind="stable")
+        place, weight = place[order], weight[order]
+    return _summed(annotations, annotations.item[place], annotations.label[place], weight)
 
 
-def _summed(votes: Votes, classes: int) -> tuple[Ints, Ints, Floats]:
-    """Item, class and weight of every pair that has votes, in order."""
-    item_of_vote = np.repeat(np.arange(len(votes.sizes)), votes.sizes)
-    key = item_of_vote[votes.vote] * classes + votes.label
-    mass = votes.share * votes.weight[votes.vote]
-    if len(votes.sizes) * classes <= _DENSE * len(key):
-        pair = np.flatnonzero(np.bincount(key))
-        weight = np.bincount(key, mass)[pair]
+def _summed(annotations: Annotations, item: Ints, label: Ints, weight: Floats) -> Entries:
+    """Add up weights by item and class."""
+    classes, voted = len(annotations.classes), np.bincount(item) > 0
+    items = np.flatnonzero(voted)
+    key = (np.cumsum(voted) - 1)[item] * classes + label
+    if len(items) * classes <= _DENSE * len(key):
+        votes: Any = np.bincount(key, weight)
+        pair = np.flatnonzero(votes)
+        votes = votes[pair]
     else:
         pair, code = np.unique(key, return_inverse=True)
-        weight = np.bincount(code, mass)
-    return pair // classes, pair % classes, weight.astype(np.float64)
+        votes = np.bincount(code, weight)
+    place = pair // classes
+    return Entries(
+        items=tuple(map(annotations.items.__getitem__, items.tolist())),
+        classes=annotations.classes,
+        start=np.searchsorted(place, np.arange(len(items) + 1)),
+        label=pair % classes,
+        votes=votes,
+        total=np.bincount(place, votes, len(items)).astype(np.float64),
+        ordered=annotations.kind == "ordinal",
+    )
 
 
 def _rank_entries(annotations: Annotations, task: str, *, share_ties: bool) -> Entries:
@@ -394,20 +415,7 @@ def _rank_entries(annotations: Annotations, task: str, *, share_ties: bool) -> E
         tied = np.bincount(code)[code].astype(np.float64)
     weight = row_weights(annotations, rows)
     value = weight / ((block + 1) * tied)
-    classes = len(annotations.classes)
-    pair = annotations.item[rows].astype(np.int64) * classes + annotations.label[rows]
-    pairs, code = np.unique(pair, return_inverse=True)
-    votes = np.bincount(code, value).astype(np.float64)
-    item, place = np.unique(pairs // classes, return_inverse=True)
-    start = np.searchsorted(place, np.arange(len(item) + 1))
-    return Entries(
-        items=tuple(annotations.items[i] for i in item),
-        classes=annotations.classes,
-        start=start,
-        label=pairs % classes,
-        votes=votes,
-        total=np.bincount(place, votes).astype(np.float64),
-    )
+    return _summed(annotations, annotations.item[rows], annotations.label[rows], value)
 
 
 def _from_posterior(

@@ -154,6 +154,8 @@ class Dirichlet:
         >>> law.top(np.array([0, 2]), np.array([0]))[0]
         array([0.75, 0.25])
         """
+        from equipoise.kernels.blocks import code_numbers, hash_numbers
+
         share = ratio(self.rest, others, 0.0)
         chance, spare = np.zeros(len(self.concentration)), np.zeros(len(self.rest))
         sizes = np.diff(start)
@@ -164,9 +166,11 @@ class Dirichlet:
             order = np.argsort(shape, axis=1)
             sorted_ = np.take_along_axis(shape, order, axis=1)
             pattern = np.column_stack([sorted_, share[items], others[items]])
-            kinds, kind = np.unique(pattern, axis=0, return_inverse=True)
-            values, left = _of_patterns(kinds)
-            kind = kind.ravel()
+            key = np.zeros(len(items), dtype=np.uint64)
+            for column in pattern.T.copy():  # patterns are told apart by their hash
+                key = hash_numbers(key ^ column.view(np.uint64))
+            kind, first = code_numbers(key.view(np.int64), 0, 0)
+            values, left = _of_patterns(pattern[first])
             chance[np.take_along_axis(entry, order, axis=1)] = values[kind]
             spare[items] = left[kind]
         return chance, spare
