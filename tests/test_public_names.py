@@ -22,6 +22,7 @@ INFERENCE = {
     "Reason", "Spread", "TwoWay", "crossed_design", "crowd_square",
     "dense_traces", "family", "floor_of", "gap_sums", "item_degrees", "joint_design",
     "judge", "mid_ranks", "normal_replicates", "obuchowski_rockette", "population_of",
+    "ranking_design",
     "seed_means", "single_design", "two_way", "unit_design",
 }  # fmt: skip
 

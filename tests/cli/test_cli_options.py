@@ -172,6 +172,7 @@ def test_docstrings_of_python_name_the_words_of_the_table(kind):
         for word in SHARED[name].choices:
             assert f"``{word}``" in documented[name], (name, word)
     python_only = {"workers", "progress", "thresholds", "prevalence", "classes", "columns"}
+    python_only |= {"looks"}
     assert documented.keys() - SHARED.keys() <= python_only
 
 

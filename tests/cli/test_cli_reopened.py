@@ -140,3 +140,30 @@ def test_items_that_were_dropped_stay_dropped(apart, equipoise):
     code, _, said = equipoise("evaluate", "pages/more", *STABILITY)
     assert code == 0 and "extra" in said
     assert equipoise("evaluate", "pages/more", "--pair", "good", "fair", *QUICK)[0] == 0
+
+
+def grown(equipoise, items, *words):
+    folder = write_study(Path(f"study{items}").resolve(), items=items)
+    files = ("-a", folder / "votes.csv", "-p", folder / "scores.csv")
+    out = ("--out", "run", "--overwrite", "--replicates", 20)
+    return equipoise("evaluate", *files, *out, *words)
+
+
+def test_a_grown_study_is_a_repeated_look_unless_looks_are_planned(
+    equipoise, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    for items in (40, 60, 80):
+        Path(f"study{items}").mkdir()
+    assert "repeated look" not in grown(equipoise, 40)[2]
+    assert "repeated look" in grown(equipoise, 60)[2]
+    assert grown(equipoise, 40, "--look", "1/3")[0] == 0
+    code, _, said = grown(equipoise, 60, "--look", "1/3")
+    assert code and "look 1 of 40 items was made" in said
+    code, _, said = grown(equipoise, 60, "--look", "2/3")
+    assert code == 0 and "Look 2 of 3" in said
+    looks = json.loads(Path("run/run.json").read_text())["settings"]["looks"]
+    assert [look["items"] for look in looks] == [40, 60]
+    code, _, said = equipoise("evaluate", "run", "--replicates", 20)
+    assert code == 0 and "Look 2 of 3" in said  # the same look at the same items
+    assert "repeated look" in grown(equipoise, 80)[2]

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pyarrow
 import pytest
+from benchmarks._clusters import SCHOOLS, SITES, annotated, drawn, equal_pair_apart
 
 from equipoise import Predictions, Settings, evaluate, resample
 from equipoise.inference import Reason
 from equipoise.read.attributes import Attributes, grouped
-from tests.cluster_studies import SCHOOLS, SITES, annotated, drawn, equal_pair_apart
 
 METRICS = ("auroc", "sensitivity")
 

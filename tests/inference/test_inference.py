@@ -26,6 +26,7 @@ from equipoise.metrics import CATALOGUE, Block, Truth, named
 from equipoise.study.blocks import hard_labels
 from equipoise.types import InputError
 from tests.oracles import two_way as slow
+from tests.oracles.combinations import unit_factor as of_sizes
 
 GRADES = ("a", "b", "c")
 
@@ -354,6 +355,28 @@ def test_few_annotators_solve_the_equation_of_the_pivot():
         assert_allclose(2 * t.sf(q / np.sqrt(spread), 80.0).mean(), 1 - level, rtol=0.02)
         assert_allclose(FEW.p_value(q), 1 - level, atol=1e-8)
     assert FEW.pivotal and not MANY.pivotal
+
+
+def test_a_rare_class_is_ranked_by_those_who_call_it(monkeypatch):
+    calls = np.array([12, 3, 3, 2])
+    random = np.random.default_rng(1)
+    rare = [set(random.permutation(40)[:number].tolist()) for number in calls]
+    votes = [(i, r, int(i in rare[r])) for i in range(200) for r in range(4)]
+    annotations, models = study(votes, 200)
+
+    def cell(metric):
+        return evaluate(models, annotations, metrics=[metric]).two_way(metric)
+
+    factor, df = of_sizes(calls)
+    ranked, plain = cell("auroc"), cell("brier_score")
+    assert ranked.df_annotators == pytest.approx(df)
+    assert plain.df_annotators == pytest.approx(3.0)
+    assert ranked.population.reason is Reason.TOO_FEW
+    monkeypatch.setattr("equipoise.inference.ballots.RARE", 0.0)
+    before = cell("auroc")
+    assert before.df_annotators == pytest.approx(3.0)
+    assert_allclose(ranked.annotators, before.annotators * factor / (4 / 3))
+    assert_allclose(ranked.cells, before.cells * factor / (4 / 3))
 
 
 def test_where_the_pivot_leaves_nothing_a_number_is_as_unsure_as_one_more_unit():

@@ -245,6 +245,19 @@ def test_all_pairs_at_once(truth, tasks, metric):
         assert family.critical == pytest.approx(np.quantile(largest, level), rel=0.1)
 
 
+@pytest.mark.parametrize("truth", TRUTHS)
+def test_pairs_of_all_tasks_are_one_family(truth):
+    grouped = True
+    study = done(truth, 2, grouped, 0.95)
+    for task, metric in product("ab", METRICS[:2]):
+        values, found = by_definition(truth, 2, grouped, task, metric, "soft")
+        p, largest = oracle.family(found, values, whom(truth))
+        family = study.family(metric, task=study.tasks["ab".index(task)])
+        for (a, b), alone in p.items():
+            assert abs(family.p[a, b] - (1 - (1 - alone) ** 2)) < 0.02
+        assert family.critical == pytest.approx(np.quantile(largest, 0.95**0.5), rel=0.15)
+
+
 # ---- what did not vary, draws, jackknives, infinite values ---------------------------------
 def yes_no(label, *, annotators=5, tasks=1, **more):
     """Annotations in which everybody says the same."""

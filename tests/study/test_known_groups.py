@@ -4,6 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from benchmarks._clusters import annotated, drawn
 
 from equipoise import Annotations, Predictions, Settings
 from equipoise.read.attributes import Attributes
@@ -12,7 +13,6 @@ from equipoise.study import Study
 from equipoise.study.clusters import agreement_of_pairs, cluster_notices, inside_less_between
 from equipoise.study.questions.alone import asked_alone, reversals
 from equipoise.study.variants import Contest
-from tests.cluster_studies import annotated, drawn
 
 pyarrow = pytest.importorskip("pyarrow")
 

@@ -1,6 +1,7 @@
 """equipoise evaluate: a study in, the answer with its grounds out."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -49,6 +50,7 @@ from equipoise.cli.truth import (
     within,
 )
 from equipoise.datasets import CATALOGUE
+from equipoise.inference.looks import REPEATED
 from equipoise.inference.resampling import normalised
 from equipoise.metrics import Metric
 from equipoise.read import codec
@@ -59,6 +61,7 @@ from equipoise.report.run import (
     RUN_FILES,
     Provenance,
     Run,
+    RunRecord,
     StoredQuestion,
     TruthModel,
     record,
@@ -66,11 +69,20 @@ from equipoise.report.run import (
 from equipoise.study import Evaluation, Settings, Study, Thresholds, Tuning
 from equipoise.study.analyses.catalogue import ANALYSES
 from equipoise.study.study import report_replicates
-from equipoise.types import Annotations, InputError, Names, Nouns, Progress, Report, plain
+from equipoise.types import (
+    Annotations,
+    InputError,
+    Names,
+    Notices,
+    Nouns,
+    Progress,
+    Report,
+    plain,
+)
 
 OF_SETTINGS = (
     *("margin", "level", "items", "annotators", "inference", "matters"),
-    *("annotator_group", "item_group"),
+    *("annotator_group", "item_group", "look"),
 )
 OF_SCORING = ("threshold", "tuning", "labels", "prevalence", *OF_SETTINGS)
 OF_TRUTH = ("truth", "draws", "burn_in", "reliability", "prior")
@@ -93,6 +105,7 @@ RECORDED = (
         "tuning",
         "prevalence",
         "margin",
+        "look",
     ),
     *("labels", "most", "resample", "replicates", "seed", "level", "items", "annotators"),
     *("inference", "matters", "truth", "draws", "burn_in", "reliability", "prior"),
@@ -210,13 +223,16 @@ def _prevalence(named: Iterable[str]) -> float | dict[str, float] | None:
     return shares.get("", shares or None)
 
 
-def asked_settings(options: Options, tell: Progress) -> Settings:
+def asked_settings(
+    options: Options, tell: Progress, earlier: RunRecord | None = None
+) -> Settings:
     """How scores become intervals and verdicts."""
     names = (*OF_SETTINGS, "on_missing", "ties", "seed", "most")
     named: dict[str, Any] = {name: getattr(options, name) for name in names}
     return Settings(
         **named,
         prevalence=_prevalence(options.prevalence or ()),
+        looks=() if earlier is None else earlier.settings.looks,
         circular="checked",
         labels=options.labels or "soft",
         progress=tell,
@@ -245,6 +261,7 @@ def run_evaluation(options: Options, demo: Demonstration | None = None) -> None:
         check_folder(
             options.out, RUN_FILES, overwrite=options.overwrite, where=f"--out {options.out}"
         )
+    earlier = _run_before(options)
     with progress("reading"):
         grouping = None if options.groups is None else asked_groups(options.groups, options)
         also = {
@@ -268,9 +285,10 @@ def run_evaluation(options: Options, demo: Demonstration | None = None) -> None:
         metrics = within(grouping, metrics, options.within)
     wanted = asked_analyses(options)
     with stages(len(wanted) + 3) as stage:
-        scored = _study(read, truth, metrics, options, stage("scoring"))
+        scored = _study(read, truth, metrics, options, stage("scoring"), earlier)
         report = _report(scored, read, options, stage, demo)
-    report = replace(report, notices=(*read.notices, *report.notices))
+    again = _repeated_look(scored.evaluation, read, earlier)
+    report = replace(report, notices=(*again, *read.notices, *report.notices))
     say(*expected)
     run = _recorded(scored.evaluation, report, read, truth, options, demo)
     _finish(run, options, {} if demo is None else demo.files)
@@ -289,12 +307,35 @@ def _repeated(options: Options, run: Path) -> Options:
     return replace(options, **stored)
 
 
+def _run_before(options: Options) -> RunRecord | None:
+    """The evaluation that is looked at again: the one that is named, or that lies in --out."""
+    for folder in (*(options.study or ())[:1], options.out):
+        if folder is not None and (folder / RUN).is_file():
+            with suppress(InputError):  # what is damaged may be overwritten
+                return Run.load(folder).record
+    return None
+
+
+def _repeated_look(done: Evaluation, read: FilesRead, earlier: RunRecord | None) -> Notices:
+    """That a grown study is looked at again, where nobody said so."""
+    if earlier is None or done.looks:
+        return ()
+    before, now = (
+        sum(file.bytes for file in inputs if file.role == "annotations")
+        for inputs in (earlier.inputs, read.inputs)
+    )
+    if now <= before or done.tasks != earlier.tasks or not {*done.models} & {*earlier.models}:
+        return ()
+    return (REPEATED,)
+
+
 def _study(
     read: FilesRead,
     truth: ScoredTruth,
     metrics: Sequence[Metric],
     options: Options,
     tell: Progress,
+    earlier: RunRecord | None,
 ) -> Study:
     """The study against the truth that was asked for."""
     attributes, people = options.attributes, options.annotator_attributes
@@ -304,7 +345,7 @@ def _study(
     if people is not None:
         people_known = read_attributes(people, "annotator", options.annotator_group)
     settings = replace(
-        asked_settings(options, tell),
+        asked_settings(options, tell, earlier),
         thresholds=asked_thresholds(options, items_known),
         replicates=options.replicates or report_replicates(len(read.study.voted.items)),
     )

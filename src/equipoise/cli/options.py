@@ -274,6 +274,7 @@ class Options:
         "are those at it. `0.02`, or by task (`Edema=0.02`). Repeatable."
     )
     margin: float | None = shared("margin", ASKED)
+    look: str | None = shared("look", ASKED)
     labels: str | None = shared("labels", ASKED, default=None)
     alpha_level: str | None = ASKED(
         "How far apart two labels are for Krippendorff's alpha: `nominal` (same or "

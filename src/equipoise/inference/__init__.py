@@ -11,6 +11,7 @@ from equipoise.inference.ballots import (
     crowd_square,
     dense_traces,
     joint_design,
+    ranking_design,
     single_design,
     unit_design,
 )
@@ -60,6 +61,7 @@ __all__ = [
     "normal_replicates",
     "obuchowski_rockette",
     "population_of",
+    "ranking_design",
     "seed_means",
     "single_design",
     "two_way",

@@ -38,6 +38,7 @@ NOTHING = 1e-12  # of an item, up to which no other vote is left
 CROWD = 20_000_000  # pairs of annotators from which the effective number is approximated
 
 FEW_UNITS = 20  # from which on a unit is one of many
+RARE = 0.15  # of the votes, below which a class is rare
 ALL_BUT = 0.05  # of a metric's mass that is not in a unit, at least
 
 Harden = Callable[[Floats], Floats]
@@ -87,10 +88,46 @@ def joint_design(designs: Sequence[Design], whole: Design) -> Design:
 
 def unit_design(unit: Ints) -> Design:
     """The design of units alone, by how many items each has."""
-    size = np.bincount(unit)
+    return _design_of_sizes(np.bincount(unit))
+
+
+def _design_of_sizes(size: Ints | Floats) -> Design:
     size = size[size > 0]
     w = size / size.sum()
     return _design_of_powers(len(size), [float((w**k).sum()) for k in (2, 3, 4, 5)])
+
+
+def ranking_design(design: Design, load: Floats, called: Floats, share: float) -> Design:
+    r"""The same for a metric that ranks items, where few votes are for a class.
+
+    It is nearly the mean over annotators of what each of them alone would make it, weighed by
+    :math:`w_r`, how often they call the rare class: what undoes the centring at that mean, and
+    the degrees of freedom, are those of the :math:`w_r` in place of annotators' loads.
+
+    Parameters
+    ----------
+    load, called
+        Weight of every annotator's votes, and of those for the class, (annotators,).
+    share
+        Share of all votes that are for the class.
+
+    Examples
+    --------
+    >>> alike = Design(500, 3, 1.0, 1.5, 499.0, 2.0)
+    >>> ranking_design(alike, np.ones(3), np.array([0.06, 0.02, 0.02]), 0.1 / 3).df_annotators
+    1.564
+    """
+    if min(share, 1 - share) >= RARE or not design.df_annotators > 0:
+        return design
+    called = called if share < RARE else load - called
+    if (called > 0).sum() < 2:
+        return replace(design, df_annotators=NOTHING)
+    rare, every = _design_of_sizes(called), _design_of_sizes(load)
+    return replace(
+        design,
+        annotator_factor=design.annotator_factor * rare.unit_factor / every.unit_factor,
+        df_annotators=design.df_annotators * rare.df_units / every.df_units,
+    )
 
 
 def single_design(items: int) -> Design:
@@ -425,6 +462,17 @@ class Ballots:
         size = np.bincount(self.unit)
         u = float(((size / size.sum()) ** 2).sum())
         return crossed_design(units, Crossing(weight, trace, square, cells, within), u)
+
+    @cached_property
+    def ranking_design(self) -> Design:
+        """The same for metrics that rank items of a class, which may be rare."""
+        if self.labels.shape[1] > 1 or not self.design.df_annotators > 0:
+            return self.design
+        load, called = (
+            np.bincount(self.annotator, weight).astype(np.float64)
+            for weight in (self.share, self.share * self.mass[:, 0])
+        )
+        return ranking_design(self.design, load, called, float(self.labels.mean()))
 
 
 def _traces(ballots: Ballots, who: Ints, people: int) -> tuple[float, float]:

@@ -31,6 +31,8 @@ covariance and the median of the pairs' degrees of freedom keeps the probability
 separation at 1 - level; of few annotators the mean square is a pivot, as it is for one pair
 (`equipoise.inference.spread`). A model's rank is at least one more than the number of models
 that are surely better (Mogstad and others 2024); those that may be first are the best group.
+Several questions (tasks) are one family by Sidak's inequality: each has the level
+:math:`1 - \alpha` to the power of 1 over their number.
 
 MRMC: Obuchowski and Rockette's analysis of readers and cases, as regulators know it.
 
@@ -423,7 +425,8 @@ def _freedom(seeds: Floats, runs: Sequence[Sequence[int]], *, shared: bool) -> F
 DRAWS = 20_000
 SEED = 20070101
 _CHUNK = 1000
-_HELD = 4_000_000  # numbers of pairs and draws that are looked at together
+_HELD = 2**17  # numbers of pairs and draws that are looked at together
+_LEAST = 16  # draws of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -457,13 +460,17 @@ class Family:
         return np.asarray(self.ranks[:, 0] == 1)
 
 
-def family(cell: TwoWay, *, higher: bool = True, level: float = 0.95) -> Family:
+def family(
+    cell: TwoWay, *, higher: bool = True, level: float = 0.95, questions: int = 1
+) -> Family:
     """All pairs of models of a question at once.
 
     Parameters
     ----------
     higher
         Whether a higher value is better.
+    questions
+        How many questions are one family, such as the tasks of a study.
     """
     number = len(cell.values)
     p = np.full((number, number), np.nan)
@@ -477,7 +484,9 @@ def family(cell: TwoWay, *, higher: bool = True, level: float = 0.95) -> Family:
     order = defined[
         np.lexsort((_rounded(np.diag(cell.items)[defined]), -_rounded(cell.values[defined])))
     ]
-    adjusted, critical = _adjusted(cell, order, level)
+    adjusted, critical = _adjusted(cell, order, level ** (1 / questions))
+    if questions > 1:
+        adjusted = 1 - (1 - adjusted) ** questions
     p[np.ix_(order, order)] = adjusted
     sign = 1.0 if higher else -1.0
     with np.errstate(invalid="ignore"):
@@ -510,17 +519,21 @@ def _adjusted(cell: TwoWay, order: Ints, level: float) -> tuple[Floats, float]:
     variance = variances[first] + variances[second] - 2 * covariance[first, second]
     scale = np.sqrt(np.maximum(variance, 1e-300))
     down = np.argsort(-t, kind="stable")
+    first_down, second_down, scale = first[down], second[down], scale[down, None]
     exceed = np.zeros(len(t))
     largest = []
     random = np.random.default_rng(SEED)
-    for draws, wide in zip(_draws(covariance, random), _widths(spreads, random), strict=False):
+    widths = _widths([spreads[place] for place in down], random)
+    for draws, wide in zip(_draws(covariance, random), widths, strict=False):
         for some in _runs_of_draws(len(t)):
-            z = draws[some]
-            size = np.abs(z[:, first] - z[:, second]) * wide(some)
-            drawn = np.where(moving, size / scale, 0.0)[:, down]
-            most = np.maximum.accumulate(drawn[:, ::-1], axis=1)[:, ::-1]
-            exceed += (most >= t[down]).sum(axis=0)
-            largest.append(most[:, 0].copy())  # a view would keep all pairs
+            z = np.ascontiguousarray(draws[some].T)
+            size = np.abs(z[first_down] - z[second_down])
+            size *= wide(some)
+            size /= scale
+            size[~moving[down]] = 0.0
+            most = np.maximum.accumulate(size[::-1], axis=0)[::-1]
+            exceed += (most >= t[down, None]).sum(axis=1)
+            largest.append(most[0].copy())  # a view would keep all pairs
     p = np.empty(len(t))
     p[down] = np.maximum.accumulate((1 + exceed) / (1 + DRAWS))
     p[t == 0] = 1.0
@@ -544,7 +557,7 @@ def _draws(covariance: Floats, random: np.random.Generator) -> Iterator[Floats]:
 
 def _runs_of_draws(pairs: int) -> list[slice]:
     """Draws of a chunk that are looked at together, so that many pairs take no more memory."""
-    rows = max(1, _HELD // max(pairs, 1))
+    rows = max(_LEAST, _HELD // max(pairs, 1))
     return [slice(start, start + rows) for start in range(0, _CHUNK, rows)]
 
 
@@ -553,21 +566,21 @@ def _widths(
 ) -> Iterator[Callable[[slice], Floats]]:
     """By how much estimated errors are too small, for some draws of a chunk, without end.
 
-    Shape (draws, pairs or 1). Of few annotators the mean square is a pivot, the same draw of it
-    for all pairs.
+    Shape (pairs, draws) or (draws,). Of few annotators the mean square is a pivot, the same
+    draw of it for all pairs.
     """
     if not any(spread.pivotal for spread in spreads):
         usual = float(np.median([spread.df for spread in spreads]))
         while True:
             yield _student(usual, random).__getitem__
-    items, annotators, cells = np.array([spread.parts for spread in spreads]).T
+    items, annotators, cells = np.array([spread.parts for spread in spreads]).T[:, :, None]
     df, usual = (
         spreads[0].df_annotators,
         float(np.median([spread.df_rest for spread in spreads])),
     )
     estimated = items + np.maximum(annotators - cells, 0.0)
     while True:
-        pivot, student = df / random.chisquare(df, (_CHUNK, 1)), _student(usual, random)
+        pivot, student = df / random.chisquare(df, _CHUNK), _student(usual, random)
 
         def wide(some: slice, pivot: Floats = pivot, student: Floats = student) -> Floats:
             drawn = items + np.maximum(annotators * pivot[some] - cells, 0.0)
@@ -577,10 +590,10 @@ def _widths(
 
 
 def _student(df: float, random: np.random.Generator) -> Floats:
-    """What turns normal draws into Student's t, shape (draws, 1)."""
+    """What turns normal draws into Student's t, shape (draws,)."""
     if not np.isfinite(df):
-        return np.ones((_CHUNK, 1))
-    return np.sqrt(df / random.chisquare(df, (_CHUNK, 1)))
+        return np.ones(_CHUNK)
+    return np.sqrt(df / random.chisquare(df, _CHUNK))
 
 
 def simultaneous_widths(cell: TwoWay, level: float = 0.95) -> Floats:
@@ -597,12 +610,13 @@ def simultaneous_widths(cell: TwoWay, level: float = 0.95) -> Floats:
     error = np.array([spread.standard_error for spread in spreads])
     order = np.lexsort((_rounded(error), -_rounded(cell.values)))
     spreads, covariance = [spreads[m] for m in order], cell.covariance()[np.ix_(order, order)]
-    scale = np.sqrt(np.maximum(np.diag(covariance), 1e-300))
+    scale = np.sqrt(np.maximum(np.diag(covariance), 1e-300))[:, None]
+    error, plain = error[order, None], alone[order, None]
     largest, random = [], np.random.default_rng(SEED)
     draws = zip(_draws(covariance, random), _widths(spreads, random), strict=False)
     for z, wide in draws:
-        size = np.abs(z) / scale * wide(slice(None)) * error[order] / alone[order]
-        largest.append(size.max(axis=1))
+        size = np.abs(z.T) / scale * wide(slice(None)) * error / plain
+        largest.append(size.max(axis=0))
     return np.asarray(alone * max(float(np.quantile(np.concatenate(largest), level)), 1.0))
 
 

@@ -44,7 +44,8 @@ from equipoise.types import Floats, InputError, number
 FEW = 4.5  # degrees of freedom of annotators below which their mean square is a pivot
 TOO_FEW = 1.9  # below which nothing can be said about annotators like these
 _STEPS = 100
-_CLOSE = 1e-10  # to the p-value that an end of the interval has
+_NORMAL = 1e8  # degrees of freedom beyond which Student's t is normal
+_CLOSE = 1e-6  # of the p-value, from which on a step ends at the end of the interval
 _FARTHEST = 2.3  # half widths that an end lies from a value between 0 and 1
 _NOTHING = 1e-12  # of the floor, up to which a number did not vary
 _POINTS = 200
@@ -273,22 +274,22 @@ class Spread:
         return self._pivot_width(1 - level)
 
     def _pivot_width(self, alpha: float) -> float:
-        """Where the p-value of the pivot is alpha, by Newton's steps between two bounds."""
+        """Where the p-value of the pivot is alpha, by Newton's steps on logarithmic scales."""
+        from scipy.special import stdtrit
+
         errors, df = self._pivot_errors(), self.df_rest
-        low, high = 0.0, self.standard_error
-        while _tails(high, errors, df) > alpha:
-            low, high = high, 2 * high
-        width = (low + high) / 2
+        low, high = 0.0, math.inf
+        width = float(stdtrit(self.df, 1 - alpha / 2)) * self.standard_error
         for _ in range(_STEPS):
-            tails = _tails(width, errors, df)
-            if abs(tails - alpha) < _CLOSE:
+            tails, slope = _tails(width, errors, df), _tails_slope(width, errors, df)
+            away = math.log(tails / alpha) if tails > 0 else -math.inf
+            low, high = (width, high) if away > 0 else (low, width)
+            step = away * tails / (slope * width) if slope < 0 else math.nan
+            width *= math.exp(-step) if abs(step) < 1 else math.nan
+            if not low <= width <= high:
+                width = (low + high) / 2 if high < math.inf else 2 * low
+            elif abs(away) < _CLOSE:
                 break
-            low, high = (width, high) if tails > alpha else (low, width)
-            step = 1e-5 * width
-            slope = (_tails(width + step, errors, df) - tails) / step
-            width -= (tails - alpha) / slope if slope < 0 else 0.0
-            if not low < width < high:
-                width = (low + high) / 2
         return width
 
     def interval(
@@ -336,6 +337,18 @@ def _tails(size: float, errors: Floats, df: float) -> float:
     with np.errstate(divide="ignore", invalid="ignore"):  # where nothing varies
         t = np.where(errors > 0, size / errors, np.inf if size else 0.0)
     return float(2 * stdtr(df, -t).mean())
+
+
+def _tails_slope(size: float, errors: Floats, df: float) -> float:
+    """Derivative of that by the size."""
+    from scipy.special import gammaln
+
+    t = (size / errors) ** 2
+    shape, peak = -t / 2, math.sqrt(2 / math.pi)
+    if df < _NORMAL:
+        shape = -(df + 1) / 2 * np.log1p(t / df)
+        peak = 2 * math.exp(gammaln((df + 1) / 2) - gammaln(df / 2)) / math.sqrt(df * math.pi)
+    return -peak * float((np.exp(shape) / errors).mean())
 
 
 def _logistic(x: float) -> float:

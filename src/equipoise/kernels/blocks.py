@@ -323,8 +323,8 @@ def vote_moves(votes, shares, positive, slopes, sums):
     what votes are compared with, what undoes that, and whether no other vote is in it;
     ``slopes`` (models, items). ``sums`` is (people (models, annotators), cells (models,
     models), design (2,): sums over cells of squared shares and of the same, scaled, less what
-    repeats hide, weight (3, annotators): as it is, scaled, and scaled where alone, items
-    (annotators,)).
+    repeats hide, weight (4, annotators): as it is, scaled, scaled where alone, and of the
+    class, items (annotators,)).
     """
     start, (size, yes), (centre, scale, alone) = votes[0], positive, shares
     people, cells, design, mass, items = sums
@@ -342,6 +342,7 @@ def vote_moves(votes, shares, positive, slopes, sums):
             mass[0, who[c]] += part[c]
             mass[1, who[c]] += scale[i] * part[c]
             mass[2, who[c]] += scale[i] * part[c] * alone[i]
+            mass[3, who[c]] += moved[c] + part[c] * centre[i]
             items[who[c]] += 1.0
             step = scale[i] * moved[c]
             for m in range(len(slopes)):

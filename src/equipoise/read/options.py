@@ -133,6 +133,11 @@ SHARED: Mapping[str, Shared] = {
     "margin": Shared(
         None, "How much worse a model may be and still count as no worse.", positive=True
     ),
+    "look": Shared(
+        None,
+        "Which look at a growing study this is, of how many: `2/4`. Error is spent over the "
+        "looks; earlier ones are known from the run in --out, or the one that is named.",
+    ),
     "matters": Shared(
         None,
         "The smallest difference that counts; by default half a unit of the last "

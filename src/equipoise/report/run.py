@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equipoise.inference.looks import Look
 from equipoise.metrics import hard_labels_rule
 from equipoise.read import codec
 from equipoise.read.codec import check_sealed, sealed
@@ -135,6 +136,8 @@ class RunSettings:
         design is worth, and whether that is enough for a verdict.
     margin, matters
         How much worse still counts as no worse, and the smallest difference that counts.
+    looks
+        Looks at a growing study, the last of which this is; empty where none was named.
     """
 
     resample: str
@@ -155,6 +158,7 @@ class RunSettings:
     decides: bool = True
     margin: float | None = unsaid()
     matters: float | None = unsaid()
+    looks: tuple[Look, ...] = field(default=(), metadata=MAYBE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -494,6 +498,7 @@ def _settings(evaluation: Evaluation, soft: str, hard: str) -> RunSettings:
         decides=evaluation.population.decides,
         margin=evaluation.margin,
         matters=evaluation.matters,
+        looks=evaluation.looks,
         soft=soft,
         hard=hard,
         group=group,

@@ -2,7 +2,8 @@
 
 Rows are models by task, metric and labels. ``low`` and ``high`` are the interval of this value
 alone, for items and annotators like these. ``rank`` is the average rank among the models,
-``rank_low`` and ``rank_high`` the ranks that the data allow, of all models at once. ``p_best``
+``rank_low`` and ``rank_high`` the ranks that the data allow, of all models at once, and of all
+tasks at once where a task is meant and not their average. ``p_best``
 is the share of resamples in which the model is best (ties share). An infinite score is the
 worst (or best) of all; an undefined one leaves the ranks undefined.
 """
@@ -19,6 +20,7 @@ import numpy as np
 
 from equipoise.inference import Family, Population, TwoWay, family, judge, normal_replicates
 from equipoise.inference.estimate import Estimate
+from equipoise.inference.looks import Look
 from equipoise.inference.ranks import (
     average_ranks,
     beats,
@@ -80,7 +82,8 @@ class Difference(NamedTuple):
     """Model a minus model b, paired.
 
     The interval and ``p`` are of this difference alone; ``p_adjusted`` is that among all
-    pairs, by which ``separated`` says whether a and b are surely apart. ``judgement`` is what
+    pairs (of a task: of all tasks), by which ``separated`` says whether a and b are surely
+    apart. ``judgement`` is what
     the margin makes of a against b, where there is one, and ``reverse`` of b against a.
     """
 
@@ -117,8 +120,8 @@ class Evaluation:
         What was resampled, and the level of the intervals.
     cells
         What the uncertainty of all models is made of, by task, metric and labels.
-    inference, margin, matters
-        As in `Settings`.
+    inference, margin, matters, looks
+        As in `Settings`; the last look is this one.
     questions
         The truth of each task, on the items that were scored.
     scores
@@ -147,6 +150,7 @@ class Evaluation:
     inference: str = "two-way"
     margin: float | None = None
     matters: float | None = None
+    looks: tuple[Look, ...] = ()
     questions: tuple[TaskTruth, ...] = ()
     scores: tuple[Mapping[str, Floats], ...] = ()
     decided: tuple[Mapping[str, Floats], ...] = ()
@@ -362,8 +366,9 @@ class Evaluation:
         key = (t, k, label)
         if key not in self._families:
             higher = self.metrics[k].better == "higher"
-            cell = self.cells[t][k][label]
-            self._families[key] = family(cell, higher=higher, level=self.level)
+            cell, single = self.cells[t][k][label], self.tasks[t] == MACRO
+            tasks = 1 if single else max(len(self.tasks) - 1, 1)  # all but their average
+            self._families[key] = family(cell, higher=higher, level=self.level, questions=tasks)
         return self._families[key]
 
     def differences(

@@ -95,6 +95,7 @@ def score_study(study: "Study") -> Evaluation:
         inference=how.inference,
         margin=how.margin,
         matters=how.matters,
+        looks=how.looks,
         questions=tuple(task.question for task in aligned),
         scores=tuple(task.scores for task in aligned),
         decided=tuple(task.decided for task in aligned),

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 
+from equipoise.inference.looks import REPEATED, Look, look_at
 from equipoise.inference.resampling import Resampling, resample, usual_replicates
 from equipoise.metrics import Metric
 from equipoise.read.options import SHARED, check_shared
@@ -119,6 +120,11 @@ class Settings:
     prevalence
         Share of positives where models will be used, or of every task by its name:
         predictive values at the stated cuts are those at that prevalence.
+    look
+        Which look at a growing study this is, of how many: ``2/4``. Intervals and verdicts
+        then have the level that leaves all looks together the one that was asked for.
+    looks
+        Those that were made before; in a study, with this one.
     """
 
     level: float = SHARED["level"].default
@@ -140,6 +146,8 @@ class Settings:
     seed: int = SHARED["seed"].default
     most: int = SHARED["most"].default
     prevalence: float | Mapping[str, float] | None = None
+    look: str | None = SHARED["look"].default
+    looks: tuple[Look, ...] = ()
 
     def __post_init__(self) -> None:
         check_shared("settings, ", self, but=("circular",))
@@ -248,6 +256,7 @@ class Study:
         truth = _in_groups(_checked_truth(truth), how, tables)
         if isinstance(truth, Annotations) and how.circular != CHECKED:
             truth = independent(truth, models, how.circular)
+        how, notices = _at_look(how, truth)
         study = cls(
             predictions=tuple(models),
             truth=truth,
@@ -259,6 +268,7 @@ class Study:
             tell=how.progress or silent,
             attributes=tables.get("item"),
             annotator_attributes=tables.get("annotator"),
+            notices=notices,
         )
         if isinstance(how.prevalence, Mapping):
             for task in how.prevalence:
@@ -719,6 +729,19 @@ def _in_groups(
 def report_replicates(items: int) -> int:
     """How many resamples a report makes of so many items when nobody says."""
     return min(MOST_RESAMPLES, usual_replicates(items, "items"))
+
+
+def _at_look(
+    how: Settings, truth: Annotations | tuple[Plausibilities, ...]
+) -> tuple[Settings, Notices]:
+    """Settings with the level of a look, where one is named."""
+    items = len((truth if isinstance(truth, Annotations) else truth[0]).items)
+    if how.look is None:
+        grown = any(before.items < items for before in how.looks)
+        return how, (REPEATED,) * grown
+    look, told = look_at(how.look, items, how.level, how.looks)
+    before = tuple(other for other in how.looks if other.number < look.number)
+    return replace(how, level=look.level, look=None, looks=(*before, look)), (told,)
 
 
 def _check_margin(margin: float | None, metric: Metric) -> None:

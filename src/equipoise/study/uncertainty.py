@@ -93,7 +93,7 @@ class Uncertainty:
         number[used] = np.arange(len(used))
         self.unit = [number[place] for place in places]
         self._blocks: dict[int, list[Ints]] = {}
-        self._designs: dict[tuple[int, ...], Design] = {}
+        self._designs: dict[tuple[tuple[int, ...], bool], Design] = {}
         self._layouts: dict[tuple[int, ...], Layout] = {}
 
     @property
@@ -176,19 +176,24 @@ class Uncertainty:
             return whom
         return replace(whom, people="groups of annotators")
 
-    def _design(self, tasks: tuple[int, ...]) -> Design:
-        if tasks in self._designs:
-            return self._designs[tasks]
+    def _design(self, tasks: tuple[int, ...], *, ranks: bool = False) -> Design:
+        """What units and annotators of some tasks allow; a metric may rank items."""
+        if (tasks, ranks) in self._designs:
+            return self._designs[tasks, ranks]
         unit = np.concatenate([self.unit[t] for t in tasks])
         if len(tasks) > 1:  # an item counts once, however many tasks it has
             place = np.concatenate([self.aligned[t].question.place for t in tasks])
             wide = int(place.max(initial=0)) + 1
             unit = np.unique(unit * wide + place) // wide
         design, held = unit_design(unit), [self.ballots[t] for t in tasks]
-        designs = [ballots.design for ballots in held if ballots is not None]
+        designs = [
+            ballots.ranking_design if ranks and len(tasks) == 1 else ballots.design
+            for ballots in held
+            if ballots is not None
+        ]
         if len(designs) == len(held):
             design = joint_design(designs, design)
-        self._designs[tasks] = design
+        self._designs[tasks, ranks] = design
         return design
 
     def leverage(
@@ -250,7 +255,8 @@ class Uncertainty:
         label: int,
         values: Floats,
     ) -> TwoWay:
-        design, share = self._design(tasks), 1 / len(tasks)
+        ranks = metric.labels == "classes" and LABELS[label] == "soft"
+        design, share = self._design(tasks, ranks=ranks), 1 / len(tasks)
         if any(part.slopes is None for part in parts):
             population = self._population(tasks, design)
             cell = self._cell_by_jackknife(tasks, parts, values, design, population)

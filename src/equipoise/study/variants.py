@@ -538,7 +538,8 @@ class _Scorer(Uncertainty):
         self, label: int, parts: Mapping[int, Part], mean: Floats
     ) -> Contributions:
         tasks = tuple(parts)
-        design, share, plan = self._design(tasks), 1 / len(tasks), self.plan
+        ranks = self.contest.metric.labels == "classes" and LABELS[label] == "soft"
+        design, share, plan = self._design(tasks, ranks=ranks), 1 / len(tasks), self.plan
         code_of = np.arange(len(plan.items)) if plan.group is None else np.asarray(plan.group)
         leverage = self.leverage(
             parts,

@@ -34,6 +34,7 @@ from equipoise.inference import (
     gap_sums,
     item_degrees,
     population_of,
+    ranking_design,
     single_design,
 )
 from equipoise.inference.ballots import centred_alone, item_scale, predicted_shares
@@ -197,7 +198,8 @@ class _Sums(NamedTuple):
     """Sums over items and votes of some partitions, of all models by one metric.
 
     `design`, `weight` and `number` are those of the design, whatever the metric: cells, and
-    weight (as it is, scaled, and scaled where a vote is alone) and items of every annotator.
+    weight (as it is, scaled, scaled where a vote is alone, and of the class) and items of every
+    annotator.
     """
 
     influence: Floats
@@ -235,7 +237,7 @@ class _Influences:
         for name, (items, slopes) in self._moved(number, share).items():
             models, people = len(items), self.people
             cells, moved = np.zeros((models, models)), np.zeros((models, people))
-            design, weight, load = np.zeros(2), np.zeros((3, people)), np.zeros(people)
+            design, weight, load = np.zeros(2), np.zeros((4, people)), np.zeros(people)
             parts = (moved, cells, design, weight, load)
             vote_moves(rows, centred, kind, np.ascontiguousarray(slopes), parts)
             gaps = gap_sums(items)
@@ -310,13 +312,14 @@ class _Evaluation:
         with_ids = identified and _is_panel(weighed.number)
         design = self._design(weighed, units) if with_ids else units
         reason = Reason.ALONE if identified and len(votes.annotators) == 1 else Reason.NONE
-        population = population_of(design, named=with_ids, reason=reason)
-        cells = {
-            metric.name: self._cell(
-                metric, values[metric.name], sums[metric.name], design, population
-            )
-            for metric in metrics
-        }
+        whom = partial(population_of, named=with_ids, reason=reason)
+        cells = {}
+        for name, metric in zip(values, metrics, strict=True):
+            allows = design
+            if metric.labels == "classes":
+                share = self.masses.up / self.masses.items
+                allows = ranking_design(design, weighed.weight[0], weighed.weight[3], share)
+            cells[name] = self._cell(metric, values[name], sums[name], allows, whom(allows))
         notices = votes.votes.notices
         if self.masses.unused:
             text = "{items:count} items have scores but no votes, and are not used"
@@ -328,7 +331,7 @@ class _Evaluation:
             positive=votes.votes.classes[self.yes],
             models=tuple(row for models, _ in rows for row in models),
             gaps=tuple(row for _, gaps in rows for row in gaps),
-            population=population,
+            population=whom(design),
             items=self.masses.items,
             cells=MappingProxyType(cells),
             notices=notices,

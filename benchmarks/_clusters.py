@@ -38,7 +38,7 @@ class Drawing(NamedTuple):
     school: np.ndarray | None
 
 
-def drawn(random, items, readers, *, schools=0, patients=0, sites=0, gap=0.9):
+def drawn(random, items, readers, *, schools=0, patients=0, sites=0):
     """Six equal models and a worse one.
 
     60 % of what readers differ by lies between schools; 15 % of what items differ by lies
@@ -72,7 +72,7 @@ def drawn(random, items, readers, *, schools=0, patients=0, sites=0, gap=0.9):
     noise = 0.7 * random.standard_normal((items, readers))
     votes = (seen + noise > 0.4 + 0.5 * of_readers()) * 1
     blur = np.full(7, 0.72)
-    blur[6] += 1.2 * gap
+    blur[6] += 1.2 * 0.9
     both = (of_items()[:, None] + of_items(7)) / 2**0.5
     scores = (severity[:, None] + 0.45 * traits + blur * both).T
     return Drawing(votes, scores, patient, site, school)
