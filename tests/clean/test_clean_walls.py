@@ -16,11 +16,10 @@ CORE = {  # what cleaning may import from: rooms with their modules of public na
     },
     "read": {
         "codec",
-        "delimited",
         "files",
         "headers",
         "options",
-        "parquet",
+        "sources",
         "tables",
         "user_code",
         "writing",

@@ -45,17 +45,16 @@ from equipoise.clean.collection import MISSING, Collection
 from equipoise.clean.detector import silent
 from equipoise.clean.encoders import Encoder, GivenEmbeddings, choose_encoder, embed
 from equipoise.clean.images import ARCHIVES, look_through
-from equipoise.read import delimited, parquet
 from equipoise.read.files import (
     AnyPath,
     Content,
     content,
     read_array,
     read_arrays,
-    unknown_ending,
 )
 from equipoise.read.headers import annotation_headers, ids_column, plain
 from equipoise.read.options import VoteFormat
+from equipoise.read.sources import TABULAR, table_of
 from equipoise.read.tables import (
     Table,
     code_ids,
@@ -86,7 +85,7 @@ _SPELLINGS: tuple[tuple[str, Callable[[str], str]], ...] = (
 )
 COLUMNS = ("split", "part", "set", "fold")  # what the second column may be called
 MOST_WHOLE = 2**53  # up to which a float is a whole number for sure
-ENDINGS = (".npz", ".npy", *delimited.ENDINGS, *parquet.ENDINGS)
+ENDINGS = (".npz", ".npy", *TABULAR)
 _VALUES = ("embeddings", "features", "embedding", "x")
 _IDS = ("items", "ids", "index", "names", "item", "id")
 _BESIDE = (".ids.txt", "_ids.txt")
@@ -108,30 +107,12 @@ def read_features(path: AnyPath) -> Collection:
 
 def read_table(path: AnyPath) -> Table:
     """Read delimited text or Parquet as a table."""
-    return _table(content(path))
-
-
-def _table(file: Content) -> Table:
-    if file.suffix in delimited.ENDINGS:
-        return delimited.read_delimited(file)
-    if file.suffix in parquet.ENDINGS:
-        return parquet.parquet_table(file, parquet.read_arrow(file))
-    raise unknown_ending(file, ENDINGS)
-
-
-def texts(table: Table, column: str) -> list[str]:
-    """A column as it is spelt, empty where there is nothing."""
-    codes, spelt = words_of(table, column)
-    return [spelt[code] if code >= 0 else "" for code in codes]
+    return table_of(content(path))
 
 
 def words(table: Table, column: str | None) -> Names:
     """A column of names, empty where a word stands for none; nothing without a column."""
-    if column is None:
-        return ()
-    coded = code_names(table, column)
-    names = _without_missing((*coded.names, ""))
-    return tuple(names[code] for code in coded.codes)
+    return () if column is None else _without_missing(code_names(table, column).by_row)
 
 
 def _without_missing(names: Sequence[str]) -> Names:
@@ -141,8 +122,7 @@ def _without_missing(names: Sequence[str]) -> Names:
 
 def ids(table: Table, column: str) -> Names:
     """A column of ids as text; a row without one is refused."""
-    coded = code_ids(table, column, ours="id", of="item")
-    return tuple(coded.names[code] for code in coded.codes)
+    return code_ids(table, column, ours="id", of="item").by_row
 
 
 def _column_like(table: Table, name: str) -> str | None:
@@ -228,7 +208,7 @@ def _read_array_with_ids(file: Content, path: Path) -> Collection:
 
 
 def _read_columns(file: Content) -> Collection:
-    table = _table(file)
+    table = table_of(file, ENDINGS)
     item, notices = _item_column(table), table.notices
     label, split = _column_like(table, "label"), _column_like(table, "split")
     rest = [name for name in table.columns if name not in (item, label, split)]
@@ -554,7 +534,7 @@ def read_parts(path: AnyPath, items: Sequence[str]) -> Names:
     """
     table = read_table(path)
     named = next((name for name in COLUMNS if name in table.columns), "split")
-    columns = [texts(table, table.required(name, {})) for name in ("item", named)]
+    columns = [code_names(table, table.required(name, {})).by_row for name in ("item", named)]
     part_of: dict[str, str] = {}
     for row, (item, part) in enumerate(zip(*columns, strict=True)):
         if part_of.setdefault(item, part) != part or not part:

@@ -233,39 +233,32 @@ def label_code(vote: PairVote) -> int:
 
 
 def read_pair_votes(path: AnyPath) -> list[PairVote]:
-    """Read votes from delimited text.
+    """Read votes from a table.
 
     Columns are ``pair`` or ``item`` (the name of a pair), or ``first`` and ``second``; then
     ``label`` and, where several people voted, ``annotator``. Rows without a label are pairs
     that nobody answered yet, so ``pairs.csv`` can be filled in and given back. Where there is a
     column ``task``, as the page of a scan writes it, votes on other tasks are passed over.
     """
-    from equipoise.clean.reading import texts
-    from equipoise.read.delimited import ENDINGS, read_delimited
-    from equipoise.read.files import content, unknown_ending
+    from equipoise.clean.reading import read_table
+    from equipoise.read.tables import code_names
 
-    file = content(path)
-    if file.suffix not in ENDINGS:
-        raise unknown_ending(file, ENDINGS)
-    table = read_delimited(file)
-    labels = texts(table, table.required("label", {}))
-    by_name = next((name for name in ("pair", "item") if name in table.columns), None)
-    if by_name is not None:
-        names = texts(table, by_name)
-    elif {"first", "second"} <= set(table.columns):
-        both = zip(texts(table, "first"), texts(table, "second"), strict=True)
-        names = [pair_name(first, other) for first, other in both]
-    else:
+    table = read_table(path)
+    table.required("label", {})
+    wanted = ("pair", "item", "first", "second", "label", "annotator", "task")
+    columns = {name: code_names(table, name).by_row for name in wanted if name in table.columns}
+    labels, pairs = columns["label"], columns.get("pair", columns.get("item"))
+    if pairs is None and {"first", "second"} <= columns.keys():
+        pairs = tuple(map(pair_name, columns["first"], columns["second"]))
+    if pairs is None:
         raise InputError(
             table.name,
             f"columns {listed(table.columns, most=8)}",
             "a column pair, or columns first and second",
             "name the pairs as in pairs.csv",
         )
-    people, tasks = (
-        texts(table, name) if name in table.columns else [usual] * len(labels)
-        for name, usual in (("annotator", UNNAMED), ("task", TASK))
-    )
+    people = columns.get("annotator", ("",) * len(labels))
+    tasks = columns.get("task", (TASK,) * len(labels))
     if labels and TASK not in tasks:
         raise InputError(
             f"{table.name}, column task",
@@ -275,7 +268,7 @@ def read_pair_votes(path: AnyPath) -> list[PairVote]:
         )
     return [
         PairVote(name, who or UNNAMED, label, table.where(row))
-        for row, (name, who, label) in enumerate(zip(names, people, labels, strict=True))
+        for row, (name, who, label) in enumerate(zip(pairs, people, labels, strict=True))
         if label and tasks[row] == TASK
     ]
 

@@ -177,7 +177,6 @@ def read_attributes(path: AnyPath, of: str = "item", group: str | None = None) -
         If the file or a row of it cannot be used; the message names the row.
     """
     return _from_table(table_of(content(path)), of, group)
-    return _from_table(table_of(content(path)), of, group)
 
 
 def groups_of(names: Sequence[str], table: Attributes, column: str) -> tuple[Names, Ints]:
