@@ -259,10 +259,8 @@ class UncertaintyEvaluation:
 
     @property
     def verdict(self) -> str:
-        """What to use for what, as far as the intervals support it."""
-        from equipoise.uq.report import recommendation
-
-        return " ".join(recommendation(self))
+        """The answer, as far as the intervals support one."""
+        return str(self.report().card)
 
     def report(self) -> "Report":
         """Everything, for the terminal, the page and the files."""

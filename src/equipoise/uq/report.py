@@ -70,8 +70,6 @@ TERMS = (
     ("Null", "The correlation that noise of one size on every logit would give."),
 )
 NOTHING = "No task can be judged with these labels"
-EVERY = "Every score stands in the table. "
-SELECTION = "; the best on test images would favour methods with more scores."
 
 
 def uncertainty_report(source: Path | Sequence[Path], scoring: Scoring | None = None) -> Report:
@@ -121,18 +119,14 @@ def evaluation_report(result: UncertaintyEvaluation) -> Report:
             ("Seed of the null", str(how.seed)),
         ),
         notices=result.notices,
-        methods=(_methods_sentence(result),),
+        methods=(
+            "Uncertainty was decomposed into total, aleatoric and epistemic parts in nats "
+            "[@depeweg2018] and judged on six tasks [@baur2025]; abstention by the area under "
+            "the accuracy-coverage curve and by (excess) AURC [@geifman2019; @traub2024], "
+            "calibration by ECE and MCE over 15 bins [@guo2017]. Image-level scores are the "
+            f"{how.image} over labels. {_choice_sentence(result)}.",
+        ),
         references=("baur2025", "depeweg2018", "geifman2019", "traub2024", "guo2017"),
-    )
-
-
-def _methods_sentence(result: UncertaintyEvaluation) -> str:
-    return (
-        "Uncertainty was decomposed into total, aleatoric and epistemic parts in nats "
-        "[@depeweg2018] and judged on six tasks [@baur2025]; abstention by the area under the "
-        "accuracy-coverage curve and by (excess) AURC [@geifman2019; @traub2024], calibration "
-        "by ECE and MCE over 15 bins [@guo2017]. Image-level scores are the "
-        f"{result.scoring.image} over labels. {_choice_sentence(result)}."
     )
 
 
@@ -192,7 +186,7 @@ def _ends(result: UncertaintyEvaluation) -> Ends:
     }
 
 
-def recommendation(result: UncertaintyEvaluation) -> list[str]:
+def _recommendations(result: UncertaintyEvaluation) -> list[str]:
     """What to use for what, a sentence per task and architecture."""
     return [
         _advice(task, rows, architecture)
@@ -242,7 +236,7 @@ def _card(result: UncertaintyEvaluation) -> Card:
     """Who is first where tasks tell methods apart, and what EU and AU mean."""
     single = len({run.method for run in result.study.runs}) < 2
     if single:
-        answer = [*recommendation(result), f"{NOTHING}."][0]
+        answer = [*_recommendations(result), f"{NOTHING}."][0]
     else:
         sentences = [
             _leaders(result, architecture) for architecture in result.study.architectures
@@ -258,30 +252,24 @@ def _card(result: UncertaintyEvaluation) -> Card:
 
 
 def _leaders(result: UncertaintyEvaluation, architecture: str) -> str:
-    """Who is first most often on the tasks that tell methods apart; names as they are."""
+    """Who is in the best group of every task that tells methods apart; names as they are."""
     by_task = [_judged_rows(result, task).get(architecture, []) for task in result.tasks]
     total = sum(bool(rows) for rows in by_task)
     if not total:
         return NOTHING
+    where = f"{architecture}: " if architecture else ""
     telling = [rows for rows in by_task if _tells_apart(rows)]
     if not telling:
-        where = f"{architecture}: no" if architecture else "No"
-        return f"{where} task of {total} tells the methods apart"
-    firsts = Counter(rows[0].method for rows in telling)
-    most = max(firsts.values())
-    lead = [method for method, won in firsts.items() if won == most]
-    never = set.intersection(*({row.method for row in rows if row.best} for rows in telling))
-    rest = [row.method for row in telling[0] if row.method in never and row.method not in lead]
+        return f"{where}{'no' if where else 'No'} task of {total} tells the methods apart"
+    groups = [{row.method for row in rows if row.best} for rows in telling]
+    lead = [row.method for row in telling[0] if all(row.method in group for group in groups)]
+    names = joined(lead, most=MOST) if lead else "no method" if where else "No method"
     number = len(telling)
-    whole = {1: "the one task", 2: "both tasks"}.get(number, f"all {number} tasks")
-    which = whole if most == number else f"{most} of the {number} tasks"
-    verb = "is" if len(lead) == 1 else "are each"
-    clause = f"{joined(lead, most=MOST)} {verb} first on {which} (of {total}) that "
-    clause += "tell methods apart" if number > 1 else "tells methods apart"
-    if rest:
-        also = joined(rest) if len(rest) <= MOST else f"{len(rest)} more methods"
-        clause += f", and {also} not shown to be worse on {'any' if number > 1 else 'it'}"
-    return f"{architecture}: {clause}" if architecture else clause
+    which = {1: "the one task", 2: "both tasks"}.get(number, f"all {number} tasks")
+    return (
+        f"{where}{names} {'are' if len(lead) > 1 else 'is'} in the best group of {which} "
+        f"(of {total}) that {'tell' if number > 1 else 'tells'} methods apart"
+    )
 
 
 def _settled_by(result: UncertaintyEvaluation) -> str:
@@ -347,13 +335,14 @@ def _standings(result: UncertaintyEvaluation) -> Finding:
         title="What is each method's uncertainty good for?",
         sentence="",
         charts=tuple(charts),
-        note=f"{EVERY}{_choice_sentence(result)}{SELECTION}",
+        note=f"{_choice_sentence(result)}; the best on test images would favour methods with "
+        "more scores.",
         nav="Six tasks",
     )
 
 
 def _board(result: UncertaintyEvaluation, architecture: str, name: str) -> Standings:
-    """Methods by tasks, coloured by best group; the most often first on top."""
+    """Methods by tasks, coloured by best group; those most often in it on top."""
     by_task = [
         (task, {row.method: row for row in rows[architecture]})
         for task in result.tasks
@@ -361,9 +350,8 @@ def _board(result: UncertaintyEvaluation, architecture: str, name: str) -> Stand
     ]
     methods = list(result.study.methods(architecture))
     telling = [list(rows.values()) for _, rows in by_task if _tells_apart(list(rows.values()))]
-    firsts = Counter(rows[0].method for rows in telling)
     inside = Counter(row.method for rows in telling for row in rows if row.best)
-    methods.sort(key=lambda method: (-firsts[method], -inside[method]))
+    methods.sort(key=lambda method: -inside[method])
     cells = [[_standing(task, rows, method) for task, rows in by_task] for method in methods]
     lead = by_task[0][1] if by_task else {}
     where = f" with {architecture}" if architecture else ""

@@ -91,35 +91,22 @@ class Reproduction:
         return sum(cells), len(cells)
 
     def record(self) -> list[dict[str, Any]]:
-        """The rows for a program, all with value, published, tolerance and agrees.
+        """The rows for a program, each beside what was published of it.
 
-        Where one column is compared, value and published are its numbers; where several are,
-        numbers by column. What was not published is None.
+        `published` has the figures by column, `agrees` says whether all lie within `tolerance`;
+        None where nothing was published.
         """
-        return [{**row, **self._named(row), **self._judged(row)} for row in self.rows]
-
-    def _named(self, row: Mapping[str, str | float]) -> dict[str, float | None]:
-        """What was published, by the name of its column, where tolerances differ by row."""
-        if not isinstance(self.tolerance, Mapping):
-            return {}
-        figures = self.published.get(self.key(row), {})
-        return {f"published_{column}": figures.get(column) for column in self.compared()}
-
-    def _judged(self, row: Mapping[str, str | float]) -> dict[str, Any]:
-        """A row beside what was published of it."""
-        key, columns = self.key(row), self.compared()
-        figures = self.published.get(key, {})
-        value = {column: row[column] for column in columns}
-        single = len(columns) == 1
-        room = self.allowed(key) if figures else None
-        return {
-            "value": value[columns[0]] if single else value,
-            "published": (figures.get(columns[0]) if single else dict(figures)) or None,
-            "tolerance": room,
-            "agrees": None
-            if room is None
-            else all(abs(float(row[name]) - x) <= room for name, x in figures.items()),
-        }
+        rows = []
+        for row in self.rows:
+            key = self.key(row)
+            figures = dict(self.published.get(key, {})) or None
+            room = self.allowed(key) if figures else None
+            agrees = figures and all(
+                abs(float(row[name]) - figure) <= self.allowed(key)
+                for name, figure in figures.items()
+            )
+            rows.append({**row, "published": figures, "tolerance": room, "agrees": agrees})
+        return rows
 
     def verdict(self) -> str:
         """How many published figures come out, in one sentence."""

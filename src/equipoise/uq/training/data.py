@@ -29,9 +29,7 @@ Folders are of three kinds:
 Images become grey, are cut to the middle square and averaged down to the size asked for.
 """
 
-import csv
 import hashlib
-import io
 import os
 import struct
 import zlib
@@ -446,38 +444,18 @@ def read_folder(folder: Path, *, size: int) -> ImageData:
     return _listed_images(folder, rows, size)
 
 
-def _table(folder: Path, name: str) -> list[dict[str, str]]:
+def _table(folder: Path, name: str) -> list[Row]:
     """The rows of a CSV file, packed or not; none if it is not there."""
+    from equipoise.read.sources import table_of
+    from equipoise.read.tables import code_names
+
     for path in (folder / name, folder / f"{name}.gz"):
         if path.exists():
-            return _rows(path)
+            table = table_of(content(path))
+            columns = {head: code_names(table, head).by_row for head in table.columns}
+            rows = zip(*columns.values(), strict=True)
+            return [dict(zip(columns, row, strict=True)) for row in rows]
     return []
-
-
-def _rows(path: Path) -> list[dict[str, str]]:
-    """The rows of a table, each with every column."""
-    try:
-        text = content(path).data.decode("utf-8-sig")
-        head, *rows = list(csv.reader(io.StringIO(text), strict=True))
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path}", f"byte {error.start} is no text", "UTF-8", "save the file as UTF-8"
-        ) from error
-    except csv.Error as error:
-        raise InputError(
-            f"{path}", f"no table ({error})", "comma-separated text", "export the file again"
-        ) from error
-    if len(set(head)) != len(head):
-        raise InputError(
-            f"{path}", f"columns {listed(head)}", "each column once", "rename one of them"
-        )
-    for number, row in enumerate(rows, 2):
-        if row and len(row) != len(head):
-            raise InputError(
-                f"{path}, row {number}", f"{len(row)} cells", f"{len(head)}, as the first row",
-                "correct the row",
-            )  # fmt: skip
-    return [dict(zip(head, row, strict=True)) for row in rows if row]
 
 
 def _mimic_rows(folder: Path, studies: Sequence[Row]) -> list[Row]:
@@ -520,7 +498,7 @@ def _listed_images(
     classes = labels or [
         name
         for name in rows[0]
-        if name not in other and all((row[name] or "").strip() in _VALUES for row in rows)
+        if name not in other and all(row[name] in _VALUES for row in rows)
     ]
     if not classes:
         raise InputError(
@@ -547,7 +525,7 @@ def _chexpert_patient(path: str) -> str:
 
 
 def _value(row: Row, name: str, folder: Path) -> float:
-    text = (row[name] or "").strip()
+    text = row[name]
     if text not in _VALUES:
         raise InputError(
             f"{folder}, label {name!r}", repr(text), "0, 1, -1 or blank", "correct the file"
