@@ -63,7 +63,7 @@ def write_ecgs(folder: Path) -> Study:
     """Write readers/, gold.csv, models/ and ecgs.csv (age, sex)."""
     random = np.random.default_rng(827)
     truth, votes, third = {}, {reader: {} for reader in READERS}, 0
-    rates = dict(zip(READERS, (0.03, 0.04, 0.08, 0.1, 0.15), strict=True))
+    rates = dict(zip(READERS, (0.05, 0.06, 0.08, 0.1, 0.15), strict=True))
     for task, positives in zip(DIAGNOSES, POSITIVES, strict=True):
         disease = np.zeros(ECGS, bool)
         disease[random.permutation(ECGS)[:positives]] = True

@@ -461,3 +461,17 @@ def test_json_and_folders_do_not_mix(tmp_path):
     (tmp_path / "b.csv").write_text("item,label\na,x\n")
     with pytest.raises(InputError, match=r"a\.json: one of several files of annotations"):
         read_annotations([tmp_path / "a.json", tmp_path / "b.csv"])
+
+
+@pytest.mark.parametrize("between", [",", ", ", ";", "|"])
+def test_several_labels_in_one_are_asked_about_unless_they_are_classes(between):
+    both = f"flu{between}cold"
+    rows = [("a", both), ("b", "flu"), ("c", "cold")]
+    table = pa.table({"item": [i for i, _ in rows], "label": [label for _, label in rows]})
+    with pytest.raises(InputError, match=r"several labels in one.*layout='tasks'") as refused:
+        Annotations.from_dataframe(table)
+    assert "one label a vote" in str(refused.value)
+    named = Annotations.from_dataframe(table, classes=["cold", "flu", both])
+    assert named.classes == ("cold", "flu", both)
+    alone = pa.table({"item": ["a", "b"], "label": ["Nodule, solid", "Mass"]})
+    assert Annotations.from_dataframe(alone).classes == ("Mass", "Nodule, solid")

@@ -128,7 +128,7 @@ def test_every_finding_of_the_evidence_has_its_line():
     report = sample("stability")
     said = " ".join(" ".join(x.plain.split()) for x in evidence_lines(report, 100))
     for one in report.findings:
-        if one.verdict:
+        if one.verdict and one.evidence:
             assert f"… {one.about}? {one.verdict}." in said
         elif one.evidence and one.brief:
             assert " ".join(str(one.sentence).split()) in said or "=" in str(one.sentence)

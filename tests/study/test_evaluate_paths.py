@@ -63,3 +63,17 @@ def test_one_side_alone_is_refused(files):
             evaluate(path)
     with pytest.raises(InputError, match=r"nothing\.csv"):
         evaluate("nothing.csv", files[0])
+
+
+def test_the_reference_standard_may_be_a_file_of_its_own(files, tmp_path):
+    votes, scores = files
+    gold = tmp_path / "panel.csv"
+    gold.write_text("item,label\n" + "".join(f"i{i},{int(i < 30)}\n" for i in range(60)))
+    how = {"metrics": ["auroc"], "settings": Settings(replicates=50)}
+    by_file = evaluate(scores, votes, gold=gold, **how)
+    rows = "".join(f"i{i},panel,{int(i < 30)}\n" for i in range(60))
+    votes.write_text(votes.read_text() + rows)
+    assert numbers(by_file.table()) == numbers(
+        evaluate(scores, votes, gold="panel", **how).table()
+    )
+    assert by_file.questions[0].votes.gold.all()

@@ -128,13 +128,16 @@ def test_experts_set_the_threshold_where_positives_start():
     assert any("By the rule rise" in str(one) for one in rise.notices)
 
 
-def test_two_of_three_experts_decide_and_ties_are_negative():
+def test_two_of_three_experts_decide_and_a_tie_counts_as_half():
     plan = sample(np.array([0.1, 0.2, 0.8, 0.9]), 4)
     nan = math.nan
     votes = experts(plan, [[0, 0, 0], [1, 0, nan], [1, 1, 0], [1, 1, 1]])
     done = expert_threshold(plan, votes, Rule(replicates=5))
-    assert_array_equal(done.bin_positives, [0, 0, 1, 1])
-    assert done.value == 0.8
+    assert_array_equal(done.bin_positives, [0, 0.5, 1, 1])
+    assert done.value == 0.2  # where half of the items are positive
+    assert expert_threshold(plan, votes, Rule(share=0.6, replicates=5)).value == 0.8
+    (tied,) = [str(one) for one in done.notices if one.code == "tied_experts"]
+    assert tied.startswith("1 of the items have as many votes for as against")
 
 
 def test_what_experts_cannot_say():

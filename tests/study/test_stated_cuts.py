@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import binomtest
@@ -10,13 +11,19 @@ from sklearn.metrics import confusion_matrix
 
 from equipoise import Annotations, InputError, Predictions, Settings
 from equipoise.inference.proportions import clopper_pearson, ratio_interval
+from equipoise.read.attributes import Attributes
 from equipoise.report.answer import analyse_study
 from equipoise.report.terminal import answer_lines
 from equipoise.study import Study
-from equipoise.study.analyses.stated_cuts import cuts_finding, points_at_cuts
+from equipoise.study.analyses.stated_cuts import (
+    RATES,
+    cuts_finding,
+    groups_at_cuts,
+    points_at_cuts,
+)
 from equipoise.study.competitors import reader_tables
 from equipoise.study.thresholds import Thresholds
-from equipoise.types import Decision, Nouns
+from equipoise.types import Decision, Nouns, percent
 
 
 def gold_study(tasks=("",), readers=3, cut=0.5, margin=None, quality=2.0, number=160):
@@ -131,9 +138,16 @@ def test_with_a_margin_one_model_is_judged_as_many_are():
 def test_many_rows_are_those_of_the_leader_in_a_terminal():
     tasks = tuple(f"finding {k}" for k in range(7))
     study, _, _ = gold_study(tasks, number=60)
-    table = cuts_finding(study, "tree", Nouns()).tables[0]
-    assert len(table.rows) == 14
-    assert {row["model"] for row in table.brief} == {"tree"}
+    mine, matrix, whole = cuts_finding(study, "tree", Nouns()).tables
+    assert {row["model"] for row in mine.brief} == {"tree"} and len(mine.brief) == 7
+    assert (mine.open, matrix.open, whole.open) == (True, True, False)
+    assert (mine.file, len(whole.rows)) == (False, 14)
+    cells = {(row["task"], row["model"]): row for row in whole.rows}
+    for line in matrix.rows:
+        for task in tasks:
+            row = cells[task, line["model"]]
+            sides = [percent(row[side]).removesuffix("%") for side in RATES[:2]]
+            assert line[task].split()[0] == "/".join(sides)
     report = analyse_study(study, only=["calibration"])
     for width in (60, 80, 100, 140):
         lines = [line.plain for line in answer_lines(report, width)]
@@ -181,3 +195,23 @@ def test_ratios_of_shares_hold_what_their_level_promises(sizes):
         _, low, high = ratio_interval(*shares)
         inside += low <= 8.5 <= high
     assert inside / 400 > 0.93
+
+
+def test_every_group_has_its_counts_at_the_cut():
+    study, truths, models = gold_study()
+    side = np.arange(160) % 3 == 0
+    table = pa.table(
+        {"item": list(study.items), "site": ["north" if north else "south" for north in side]}
+    )
+    view = replace(study, attributes=Attributes.from_dataframe(table))
+    rows = {row["group"]: row for row in groups_at_cuts(view, "net").rows}
+    for name, inside in (("site = north", side), ("site = south", ~side)):
+        called, sick = models[0].values[inside] >= 0.5, truths[0][inside]
+        (clear, alarm), (missed, hit) = confusion_matrix(sick, called).tolist()
+        assert rows[name]["sensitivity_count"] == f"{hit}/{hit + missed}"
+        assert rows[name]["specificity_count"] == f"{clear}/{clear + alarm}"
+        exact = binomtest(hit, hit + missed).proportion_ci(0.95, "exact")
+        ends = rows[name]["sensitivity_low"], rows[name]["sensitivity_high"]
+        assert_allclose(ends, exact, atol=1e-9)
+    assert groups_at_cuts(study, "net") is None
+    assert groups_at_cuts(replace(view, thresholds=None), "net") is None

@@ -20,6 +20,7 @@ cannot be seen, in one Unicode form (NFKC), with single spaces and without upper
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -125,7 +126,34 @@ def scale_of(words: Sequence[str], options: VoteFormat, *, name: str) -> ClassSc
         )
     if pair is not None and options.kind in (None, "binary"):
         return _binary_scale(words, pair)
+    if options.kind != "ranking":
+        _refuse_several_in_one(words, name)
     return _nominal_scale(words, options, name=name)
+
+
+def _refuse_several_in_one(words: Sequence[str], name: str) -> None:
+    """Ask about labels such as ``flu,cold``, whose parts are labels too.
+
+    Examples
+    --------
+    >>> _refuse_several_in_one(["flu", "flu,cold", "other, rare"], "votes.csv")
+    >>> _refuse_several_in_one(["flu", "flu,cold", "cold"], "votes.csv")
+    Traceback (most recent call last):
+    ...
+    equipoise.InputError: votes.csv, column 'label': several labels in one, ...
+    """
+    parts = {word: [part.strip() for part in re.split("[,;|]", word)] for word in words}
+    uses = Counter(part for several in parts.values() for part in set(several))
+    for word, several in parts.items():
+        if len(several) > 1 and all(part and uses[part] > 1 for part in several):
+            raise InputError(
+                f"{name}, column 'label'",
+                f"several labels in one, such as {word!r}",
+                "one label a vote",
+                hint("say yes or no in a column per label and {}, or, where each is a class of "
+                     "its own, name all in a file: {}", Option("layout", "tasks"),
+                     Option("classes", "classes.txt")),
+            )  # fmt: skip
 
 
 def pair_of(words: Sequence[str]) -> tuple[str, str] | None:

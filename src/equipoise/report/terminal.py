@@ -82,7 +82,7 @@ def answer_lines(report: Report, width: int, files: Sequence[str] = ()) -> Itera
     yield from fact_lines("Caveat", card.caveat, width, style="yellow")
     charts = {chart.name: chart for part in report.findings for chart in part.charts}
     for part in report.findings:
-        if part.key == "standings":
+        if part.key == "standings" or (part.key == "metrics" and part.brief):
             yield from _boards(part, charts, width)
         elif part.key == AT_THE_CUT:
             yield from _cut_lines(part, width)
@@ -121,15 +121,16 @@ def _boards(part: Finding, charts: Mapping[str, Chart], width: int) -> Iterator[
 
 def evidence_lines(report: Report, width: int) -> Iterator[Text]:
     """Questions with their verdicts, a line for every other finding, and what was left out."""
-    questions = [finding for finding in report.findings if finding.verdict and finding.brief]
+    folded = [finding for finding in report.findings if finding.evidence and finding.brief]
+    questions = [finding for finding in folded if finding.verdict]
     if questions:
         yield Text(f"{EDGE}{DEPENDS}", style="bold")
     for question in questions:
         yield from _wrapped(f"… {question.about}? {question.verdict}.", width, indent=2)
         if not question.verdict.startswith("No"):
             yield from _wrapped(question.sentence, width, indent=4, style="dim")
-    for finding in report.findings:
-        if finding.evidence and finding.brief and not finding.verdict:
+    for finding in folded:
+        if not finding.verdict:
             yield Text(
                 f"{EDGE}{printable(finding.title)}", style="dim" if finding.left_out else "bold"
             )
@@ -157,24 +158,27 @@ def fact_lines(label: str, text: str, width: int, *, style: str = "") -> Iterato
 
 def _cut_lines(part: Finding, width: int) -> Iterator[Text]:
     """Models at their cuts: the columns that fit, some without their intervals."""
-    if not part.tables:
-        return
-    table = part.tables[0]
-    yield Text("")
-    rows, brief = table.rows, table.rows if table.brief is None else table.brief
-    more = len(rows) - len(brief)
-    who = f", {printable(str(brief[0]['model']))}" if more else ""
-    rest = f"  {more} more rows on the page" if more else ""
-    yield Text.assemble(EDGE, (f"{table.caption}{who}", "bold"), (rest, "dim"))
-    kept = [
+    for table in part.tables:
+        if table.open:
+            yield Text("")
+            yield from _wrapped(table.caption, width, style="bold")
+            yield from _fitting_lines(table, width)
+
+
+def _fitting_lines(table: Table, width: int) -> Iterator[Text]:
+    """The columns that fit, the last ones first without their intervals, then left out."""
+    brief = table.rows if table.brief is None else table.brief
+    there = [
         column
         for column in table.columns
         if column.brief and any(row.get(column.key) not in ("", None) for row in brief)
     ]
 
     def need(column: Column) -> int:
-        return 2 + max(len(column.head), *(len(cell(row, column)) for row in brief))
+        cells = [len(cell(row, column)) for row in brief]
+        return 2 + max(min(len(column.head), LEAST_WORD), *cells)
 
+    kept = list(there)
     while len(kept) > 1 and sum(map(need, kept)) > width:
         spans = [place for place, column in enumerate(kept) if column.ends]
         if spans:
@@ -182,6 +186,12 @@ def _cut_lines(part: Finding, width: int) -> Iterator[Text]:
         else:
             kept.pop()
     yield from list_lines(replace(table, columns=tuple(kept)), width)
+    if len(kept) < len(there):
+        yield _more_columns(len(there) - len(kept))
+
+
+def _more_columns(number: int) -> Text:
+    return Text(f"{EDGE}{number} more columns in a wider terminal", style="dim")
 
 
 # ---- the table -----------------------------------------------------------------------------
@@ -217,7 +227,7 @@ def _board(board: Standings, bars: Dots | None, width: int) -> Iterator[Text]:
     for title, texts in foot:
         yield Text(_line(title, texts, shown, room).rstrip(), style="dim")
     if len(widths) > fits:
-        yield Text(f"{EDGE}{len(widths) - fits} more columns in a wider terminal", style="dim")
+        yield _more_columns(len(widths) - fits)
 
 
 def _head(title: str) -> list[str]:

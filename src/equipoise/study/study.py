@@ -14,6 +14,8 @@ competitors or metrics. They keep what stays the same, so that nothing is made t
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
@@ -29,6 +31,7 @@ from equipoise.study.arguments import (
     as_metrics,
     as_study,
     default_metrics,
+    file_paths,
 )
 from equipoise.study.circularity import CHECKED, CIRCULAR, independent
 from equipoise.study.per_reader_truth import PER_READER, TWO_WAY
@@ -590,13 +593,14 @@ class Question(TypedDict, total=False):
     threshold
         From which score on a model says yes: a number, or words as ``--threshold`` takes them.
     gold
-        Who is the reference standard, as `Annotations.with_gold` takes it.
+        Who is the reference standard, as `Annotations.with_gold` takes it; or, beside paths of
+        votes, the path of its file.
     """
 
     positive: str
     at_least: float
     threshold: float | str | Sequence[str] | Thresholds
-    gold: str
+    gold: str | PathLike[str]
 
 
 def evaluate(
@@ -648,6 +652,7 @@ def evaluate(
     ...     "resnet", "sensitivity").value
     0.6666666666666666
     """
+    truth, question = _with_gold_file(truth, question)
     predictions, truth, frame = as_study(predictions, truth)
     how = settings or Settings()
     predictions, truth, how = _with_question(predictions, truth, how, question)
@@ -662,6 +667,14 @@ def evaluate(
     return replace(study, frame=frame).evaluation
 
 
+def _with_gold_file(truth: Any, question: Question) -> tuple[Any, Question]:
+    """Paths of votes with that of the reference standard, and the question with its name."""
+    paths, gold = file_paths(truth), Path(question.get("gold", ""))
+    if truth is None or not paths or not gold.is_file():
+        return truth, question
+    return [*paths, gold], {**question, "gold": gold.stem}
+
+
 def _with_question(
     models: Sequence[Predictions], truth: Truths, how: Settings, question: Question
 ) -> tuple[list[Predictions], Truths, Settings]:
@@ -670,7 +683,7 @@ def _with_question(
         choice("evaluate, keyword", name, tuple(Question.__annotations__))
     if not {"positive", "at_least", "gold"}.isdisjoint(question):
         truth = as_annotations(truth)
-        truth = truth.with_gold(question.get("gold", "truth"))
+        truth = truth.with_gold(str(question.get("gold", "truth")))
         if "at_least" in question:
             truth = truth.at_least(question["at_least"])
         if "positive" in question:

@@ -315,8 +315,14 @@ def standings_finding(
     )
 
 
-def metrics_finding(answer: Answer) -> Finding | None:
-    """The other metrics on average over tasks; None where they stand in the matrix."""
+def metrics_finding(answer: Answer, *, asked: bool = False) -> Finding | None:
+    """The other metrics on average over tasks; None where they stand in the matrix.
+
+    Parameters
+    ----------
+    asked
+        Whether somebody named them, so that a terminal prints all their values.
+    """
     done = answer.evaluation
     if len(answer.tasks) < 2 or len(done.metrics) < 2 or not answer.front.decides:
         return None
@@ -333,6 +339,7 @@ def metrics_finding(answer: Answer) -> Finding | None:
         title="Every metric",
         sentence=f"{capital('; '.join(parts))}.",
         charts=(chart,),
+        brief=asked,
         nav="Metrics",
     )
 

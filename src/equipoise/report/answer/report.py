@@ -39,12 +39,14 @@ from equipoise.study.analyses.methods import (
 )
 from equipoise.study.analyses.readers import KEY as READERS
 from equipoise.study.analyses.readers import readers_finding
-from equipoise.study.analyses.stated_cuts import cuts_finding
+from equipoise.study.analyses.stated_cuts import cuts_finding, groups_at_cuts
 from equipoise.study.analyses.truth_items import certainty_findings
 from equipoise.study.analyses.words import score_title
+from equipoise.study.arguments import default_metrics
 from equipoise.study.clusters import cluster_notices
 from equipoise.study.competitors import ReaderTable, reader_tables
 from equipoise.study.questions.alone import reversals
+from equipoise.study.questions.truths import is_asked
 from equipoise.study.study import Settings, Study, silent
 from equipoise.study.thresholds import threshold_table
 from equipoise.truth import MODELS, model_title
@@ -81,6 +83,7 @@ from equipoise.types import (
 
 Stage = Callable[[str], Progress]  # names what is being done, and takes its progress
 NAMED = 3
+SUBGROUPS, TRUTHS = "subgroups", "truths"
 PARTS = 100  # steps of progress per analysis
 PAIR_GROUNDS = ("flips",)  # analyses that a close look at two models adds
 
@@ -173,12 +176,18 @@ def answer_report(study: Study, wanted: AnswerContent, stage: Stage | None = Non
     tell("agreement")(0, 1)
     agreement = agreement_finding(study.opinions, votes, nouns, study.settings.annotators)
     behind = answer.front.behind
+    cuts, readers = _cuts_and_readers(study, answer.front, nouns, tell)
+    stated = cuts is not None and bool(cuts.tables)
     front = [
         *_pair(study, wanted),
+        cuts if stated else None,
         standings_finding(answer, nouns, foot_rows(agreement, answer.tasks)),
-        metrics_finding(answer),
+        metrics_finding(answer, asked=_asked_metrics(study)),
         distance_finding(answer),
-        *_cuts_and_readers(study, answer.front, nouns, tell),
+        None if stated else cuts,
+        readers,
+        *_truths(study, tell),
+        *_subgroups(study, wanted, tell, answer.front.models[0]),
         agreement,
         worklist_finding(study.evaluation, study.opinions, votes, nouns, behind),
     ]
@@ -341,9 +350,15 @@ def evaluation_report(evaluation: Evaluation) -> Report:
 # ---- findings ------------------------------------------------------------------------------
 
 
+def _asked_metrics(study: Study) -> bool:
+    """Whether somebody named the metrics."""
+    usual = default_metrics(study.truth, study.predictions)
+    return tuple(metric.name for metric in study.metrics) != tuple(usual)
+
+
 def _cuts_and_readers(
     study: Study, front: RankedModels, nouns: Nouns, tell: Stage
-) -> Iterator[Finding | None]:
+) -> tuple[Finding | None, Finding | None]:
     """Models at their cuts and beside each annotator, or why the data do not allow it."""
     tell(READERS)(0, 1)
     tables: Sequence[ReaderTable] = ()
@@ -353,10 +368,30 @@ def _cuts_and_readers(
     except InputError as error:
         if not isinstance(study.truth, Annotations):
             missing = left_out(READERS, f"Models against each {nouns.annotator}", error)
-    yield cuts_finding(study, front.models[0], nouns, tables)
+    cuts = cuts_finding(study, front.models[0], nouns, tables)
     if tables:
         missing = readers_finding(study, nouns=nouns, hollow=front.behind, tables=tables)
-    yield missing
+    return cuts, missing
+
+
+def _truths(study: Study, tell: Stage) -> Iterator[Finding]:
+    """Both truths side by side, in front where there are two, or votes were added."""
+    if isinstance(study.truth, Annotations) and is_asked(study.truth):
+        yield replace(ANALYSES[TRUTHS].attempt(study.telling(tell(TRUTHS))), nav="Truths")
+
+
+def _subgroups(
+    study: Study, wanted: AnswerContent, tell: Stage, leader: str
+) -> Iterator[Finding]:
+    """Whether the verdict depends on the kind of item, in front where attributes are given."""
+    if study.attributes is not None and SUBGROUPS in wanted.analyses:
+        step = tell(SUBGROUPS)
+        finding = ANALYSES[SUBGROUPS].attempt(study.telling(step))
+        cuts = groups_at_cuts(study, leader)
+        yield replace(
+            finding, nav="Subgroups", tables=(*([cuts] if cuts else []), *finding.tables)
+        )
+        step(1, 1)
 
 
 def _pair(study: Study, wanted: AnswerContent) -> Iterator[Finding]:

@@ -308,8 +308,8 @@ def standings(chart: Standings, styles: ModelStyles) -> CellGrid | None:
     """Models by tasks: filled in the best group, ▾ below it, bold highest, = same scores."""
     if not chart.models:
         return None
-    ends = [x for pair in chart.intervals for x in pair if math.isfinite(x)]
-    scale = Scale(min(ends), max(ends), 3.0, 97.0) if len(set(ends)) > 1 else None
+    ends = sorted(x for pair in chart.intervals for x in pair if math.isfinite(x))
+    scale = Scale(ends[0], ends[-1], 3.0, 97.0) if len(set(ends)) > 1 else None
     ticks = scale.ticks(2) if scale else []
     rows = []
     for place, (model, cells) in enumerate(zip(chart.models, chart.cells, strict=True)):
@@ -325,9 +325,12 @@ def standings(chart: Standings, styles: ModelStyles) -> CellGrid | None:
         head = Plot(Html(""), 16.0, labels)
     foot = []
     if any(math.isfinite(x) for x in chart.known_to):
-        widest = max(x for x in chart.known_to if math.isfinite(x))
-        typical = tuple(_typical(x, widest) for x in chart.known_to)
-        foot.append(("a value is known to", typical))
+        typical, *others = (_known_to(half) for half in chart.known_to)
+        if scale and typical.text != UNDEFINED:
+            at = min(50.0, scale(ends[0] + chart.known_to[0]) - scale(ends[0]))
+            bracket = Plot(interval((50 - at, 50 + at), 12, "out"), 24.0)
+            typical = replace(typical, class_="first", plot=bracket)
+        foot.append(("a value is known to", (typical, *others)))
     foot += [(title, tuple(Square(text) for text in texts)) for title, texts in chart.foot]
     return CellGrid(
         kind="standings", corner="Model", heads=tuple(chart.columns), rows=tuple(rows),
@@ -360,12 +363,8 @@ def _whisker(
     return Plot(body, 24.0, label=words)
 
 
-def _typical(half: float, widest: float) -> Square:
-    if not math.isfinite(half):
-        return Square(UNDEFINED)
-    at = 45 * half / widest if widest else 0.0
-    drawn = Plot(interval((50 - at, 50 + at), 6, "out"), 12.0)
-    return Square(f"±\u200a{number(half, 2)}", plot=drawn)
+def _known_to(half: float) -> Square:
+    return Square(f"±{number(half, 2)}" if math.isfinite(half) else UNDEFINED)
 
 
 def _below(cell: Standing) -> bool:

@@ -55,7 +55,7 @@ def render(report: Report) -> str:
     """Turn a report into one self-contained page; the same report gives the same text."""
     styles = ModelStyles.of(report)
     parts = _sections(report)
-    questions = [part for part in parts if part[1][0].verdict]
+    questions = [part for part in parts if part[1][0].verdict and part[1][0].evidence]
     others = [part for part in parts if part not in questions]
     opened = [part for part in others if not (report.card and part[1][0].evidence)]
     folded = [part for part in others if part not in opened]

@@ -148,8 +148,9 @@ class Square:
     def html(self) -> Html:
         """The cell as markup; telephones leave a leading zero out."""
         value: Html | str = self.text
-        if self.text.startswith("0."):
-            value = join([element("span", "0", class_="zero"), self.text[1:]])
+        sign, zero, digits = self.text.partition("0.")
+        if zero and sign in ("", "±"):
+            value = join([sign, element("span", "0", class_="zero"), f".{digits}"])
         value = element("strong", value) if self.strong else value
         parts = [
             element("i", "▾", class_="down") if self.down else NOTHING,

@@ -58,6 +58,7 @@ KEY = "stated_cuts"
 TITLE, NAV = "Models at their stated cuts", "At the cut"
 RATES = ("sensitivity", "specificity", "ppv", "npv")
 FEW = 12  # rows that stand in a terminal; of more those of one model do
+MARKS = {Decision.SUPERIOR: "+", Decision.NON_INFERIOR: "=", Decision.INFERIOR: "−"}
 NO_CUT = hint(
     "Nobody stated from which score on a model says yes; {} shows sensitivity, specificity and "
     "predictive values with their counts.",
@@ -114,18 +115,51 @@ def points_at_cuts(
     tables
         Models next to readers, where somebody has them.
     """
-    if any(len(aligned.question.classes) > 1 for aligned in study.aligned):
+    view = _at_cuts(study)
+    if view is None:
         return ()
+    table = _by_same_truth(view, _tables_of(study) if tables is None else tables)
+    return tuple(point for aligned in view.aligned for point in _points(view, aligned, table))
+
+
+def _at_cuts(study: Study) -> Study | None:
+    """The models that have a cut, at it; None where nobody stated one."""
+    if any(len(aligned.question.classes) > 1 for aligned in study.aligned):
+        return None
     view = with_thresholds(study.with_metrics(RATES), study.thresholds)
     models = [model for model in study.aligned[0].scores if model in models_with_cut(view)]
     if not models:
-        return ()
+        return None
     view = view.of_models(models)
     if isinstance(view.truth, Annotations):
         view = replace(view, resampling="influence")
-    table = _by_same_truth(view, _tables_of(study) if tables is None else tables)
-    return tuple(
-        point for aligned in view.aligned for point in _points(view, aligned, models, table)
+    return view
+
+
+def groups_at_cuts(study: Study, model: str) -> Table | None:
+    """One model at its cuts in every group of items; None without a cut, or without groups."""
+    view, known = _at_cuts(study), study.attributes
+    if view is None or known is None or model not in view.aligned[0].scores:
+        return None
+    view, rows = view.of_models([model]), []
+    for column, levels in zip(known.columns, known.levels, strict=True):
+        for level in levels:
+            try:
+                part = view.of_items(known.where(column, level))
+                points = [point for task in part.aligned for point in _points(part, task, None)]
+            except InputError:  # no item of the group is scored, or all have one answer
+                continue
+            rows += [{"group": f"{column} = {level}", **_row(point)} for point in points]
+    if not rows:
+        return None
+    table = _table(rows, study.settings, Nouns())
+    heads = [column for column in table.columns if column.key not in ("model", "cut")]
+    return replace(
+        table,
+        name=f"{KEY}_groups",
+        caption=f"{model} at its cuts in every group",
+        columns=(Column("group", "group"), *heads),
+        legend="",
     )
 
 
@@ -149,10 +183,9 @@ def _counts(aligned: Aligned) -> bool:
     return question.votes is not None and bool(question.votes.gold.all())
 
 
-def _points(
-    study: Study, aligned: Aligned, models: Sequence[str], table: ReaderTable | None
-) -> Iterator[Point]:
+def _points(study: Study, aligned: Aligned, table: ReaderTable | None) -> Iterator[Point]:
     """The models in one task."""
+    models = list(aligned.scores)
     task, done, labels = aligned.question.task, study.evaluation, study.settings.labels
     decisions = {} if table is None else table.decisions(models)
     ranges = {} if table is None else table.ranges(task)
@@ -231,12 +264,11 @@ def cuts_finding(
         return Finding(key=KEY, title=TITLE, sentence=NO_CUT, nav=NAV) if by_gold else None
     first = next((p.model for p in points if p.model == leader), points[0].model)
     mine = [point for point in points if point.model == first]
-    rows = [_row(point) for point in points]
     return Finding(
         key=KEY,
         title=TITLE,
         sentence=_sentence(mine, nouns),
-        tables=(_table(rows, study.settings, first, nouns),),
+        tables=tuple(_tables(points, study.settings, first, nouns)),
         methods=METHODS,
         nav=NAV,
     )
@@ -265,9 +297,51 @@ def _range(ends: tuple[float, float]) -> str:
     return low if low == high else f"{low}–{high}"
 
 
-def _table(rows: list[dict[str, Cell]], how: Settings, leader: str, nouns: Nouns) -> Table:
-    alone = len(rows) > FEW
-    brief = [row for row in rows if row["model"] == leader][:FEW] if alone else rows
+def _tables(
+    points: Sequence[Point], how: Settings, leader: str, nouns: Nouns
+) -> Iterator[Table]:
+    """Every row; of many those of the leader, a matrix, and every row folded away."""
+    rows = [_row(point) for point in points]
+    whole = _table(rows, how, nouns)
+    if len(rows) <= FEW:
+        yield whole
+        return
+    mine = [row for row in rows if row["model"] == leader]
+    yield replace(
+        whole,
+        caption=f"{TITLE}, {leader}",
+        columns=[column for column in whole.columns if column.key != "model"],
+        rows=mine,
+        brief=mine[:FEW],
+        file=False,
+    )
+    if len(mine) < len(rows):
+        yield _matrix(points, nouns)
+    yield replace(whole, open=False, brief=(), legend="")
+
+
+def _matrix(points: Sequence[Point], nouns: Nouns) -> Table:
+    """Models by tasks: sensitivity and specificity, and what is claimed against readers."""
+    lines: dict[str, dict[str, Cell]] = {}
+    for point in points:
+        sides = "/".join(_hundredths(point.rates[name].value) for name in RATES[:2])
+        mark = MARKS.get(point.decision, "") if point.decision else ""
+        line = lines.setdefault(point.model, {"model": point.model})
+        line[point.task] = f"{sides} {mark}".strip()
+    tasks = dict.fromkeys(point.task for point in points)
+    claimed = {point.decision for point in points}
+    words = [f"{mark} {word.value}" for word, mark in MARKS.items() if word in claimed]
+    against = f"; {', '.join(words)} to {nouns.annotators}" if words else ""
+    return Table(
+        name=f"{KEY}_matrix",
+        caption=f"Sensitivity/specificity of every model, in per cent{against}",
+        columns=(Column("model", "model", "model"), *(Column(task, task) for task in tasks)),
+        rows=list(lines.values()),
+        open=True,
+    )
+
+
+def _table(rows: list[dict[str, Cell]], how: Settings, nouns: Nouns) -> Table:
     by_gold = f"{RATES[0]}_count" in rows[0]
     beside = f"{RATES[0]}_readers" in rows[0]
     sides = [
@@ -280,11 +354,9 @@ def _table(rows: list[dict[str, Cell]], how: Settings, leader: str, nouns: Nouns
         )
     ]
     people = nouns.annotators
-    if how.margin is not None:
-        against = f"against {people}, margin {chosen(how.margin)}"
-    else:
-        against = f"against {people}"
-    claims = [Column("against_readers", against, brief=False)]
+    asked = how.margin is not None
+    margin = f", margin {chosen(how.margin)}" if how.margin is not None else ""
+    claims = [Column("against_readers", f"vs {people}", brief=asked)]
     several = len({row["model"] for row in rows}) > 1
     used = f" PPV and NPV at {_prevalences(how)}." if how.prevalence is not None else ""
     return Table(
@@ -292,18 +364,17 @@ def _table(rows: list[dict[str, Cell]], how: Settings, leader: str, nouns: Nouns
         caption=TITLE,
         columns=(
             Column("task", "task"),
-            Column("model", "model", "model", brief=several and not alone),
+            Column("model", "model", "model", brief=several),
             Column("cut", "cut", brief=False),
             *sides,
-            *(spanned(name, f"{name.upper()} %", "hundredths") for name in RATES[2:]),
             *claims * any("against_readers" in row for row in rows),
+            *(spanned(name, f"{name.upper()} %", "hundredths") for name in RATES[2:]),
         ),
         rows=rows,
-        brief=brief,
         open=True,
         legend=f"In per cent, with {exact_percent(how.level)} intervals. Readers: the lowest "
-        f"and the highest of the {people} by the same truth. Claims against {people} are one "
-        f"family of all tasks and models of this table.{used}",
+        f"and the highest of the {people} by the same truth. Claims against {people}{margin} "
+        f"are one family of all tasks and models.{used}",
     )
 
 

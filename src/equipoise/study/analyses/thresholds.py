@@ -1,7 +1,7 @@
 """Thresholds that experts set: where a probability becomes a label.
 
 A sample of items, stratified by probability, goes to experts; the majority of them labels each
-item (a tie is negative). Two rules turn that into a threshold:
+item (a tie counts as half). Two rules turn that into a threshold:
 
 ``isotonic``, the default
     The smallest sampled probability at which the rising share of positives that fits best
@@ -77,6 +77,7 @@ from equipoise.types import (
 COLUMNS = ("item", "bin", "probability")
 ANSWER = "label"  # the column that experts fill in
 TIE = 1e-12
+TIED = 0.5  # label of an item that as many experts call positive as not
 
 
 @dataclass(frozen=True, eq=False)
@@ -309,8 +310,8 @@ RULES = {
 NOTE = (
     "The threshold is {}. Items were ordered by probability and cut into bins of equal size; "
     "experts saw a random sample of each. The majority of the experts labels an item, and a "
-    "tie is negative. Intervals of the shares are Wilson's. The threshold's interval resamples "
-    "{}."
+    "tie counts as half a positive. Intervals of the shares are Wilson's. The threshold's "
+    "interval resamples {}."
 )
 BOTH, ITEMS = "experts, and items within their bins", "items within their bins"
 WEAK = (
@@ -325,6 +326,7 @@ ALONE = (
     "The votes are those of one expert, or have no names: the interval of the threshold "
     "resamples items alone, and leaves out that experts differ."
 )
+SPLIT = "{items:count} of the items have as many votes for as against: half a positive each."
 NONE = (
     "In {share:percent} of the replicates no threshold is set; they count against both ends of "
     "the interval."
@@ -392,7 +394,8 @@ class Threshold:
     experts
         Experts who voted on the sample; 0 where votes have no names.
     bin_mean, bin_items, bin_positives
-        Per bin: mean probability, items the experts labelled, and positives among them.
+        Per bin: mean probability, items the experts labelled, and positives among them, a
+        tie as half of one.
     notices
         What the user should know.
     """
@@ -403,7 +406,7 @@ class Threshold:
     experts: int
     bin_mean: Floats
     bin_items: Ints
-    bin_positives: Ints
+    bin_positives: Floats
     notices: Notices = ()
 
     __repr__ = short_repr
@@ -544,7 +547,7 @@ class Threshold:
         rule, labelled = self.rule, int(self.bin_items.sum())
         who = count(self.experts, "expert") if self.experts else "Experts"
         start = (
-            f"{who} labelled {count(labelled)} of them, by majority, a tie being negative "
+            f"{who} labelled {count(labelled)} of them, by majority, a tie being half of one "
             f"[@groger2025]. The threshold is {rule.words.set_by}."
         )
         if math.isnan(self.value):
@@ -584,7 +587,7 @@ def expert_threshold(
     question, notices = _answers(plan, votes)
     rows = positions(question.items, plan.items, where="experts' votes")
     where = _Labelled(plan.bin[rows], plan.probability[rows], plan.bin_mean)
-    hard = (question.shares[0] > HALF).astype(np.float64)
+    hard = _majority(question.shares[0])
     value = _thresholds(how, where, hard[:, None], np.ones((len(hard), 1)))[0]
     experts = np.empty(0, dtype=np.int64)  # none where votes are anonymous
     if question.votes is not None and votes.annotators is not None:
@@ -599,13 +602,29 @@ def expert_threshold(
         experts=len(experts),
         bin_mean=plan.bin_mean,
         bin_items=np.bincount(where.bins, minlength=bins),
-        bin_positives=np.bincount(where.bins, hard, bins).astype(np.int64),
-        notices=(*notices, *_cautions(how, len(experts), replicates)),
+        bin_positives=np.bincount(where.bins, hard, bins) * 1.0,
+        notices=(
+            *notices,
+            *_cautions(how, len(experts), replicates, int((hard == TIED).sum())),
+        ),
     )
 
 
-def _cautions(how: Rule, experts: int, replicates: Floats) -> Iterator[Notice]:
-    """Warn of a weak rule, of few experts, and of resamples without a threshold."""
+def _majority(shares: Floats) -> Floats:
+    """1 where most votes are positive, 0 where few are, `TIED` where as many are.
+
+    Examples
+    --------
+    >>> _majority(np.array([0.75, 0.5, 0.25])).tolist()
+    [1.0, 0.5, 0.0]
+    """
+    return (shares > HALF) / 2 + (shares >= 1 - HALF) / 2
+
+
+def _cautions(how: Rule, experts: int, replicates: Floats, tied: int) -> Iterator[Notice]:
+    """What was tied; a weak rule, few experts, and resamples without a threshold."""
+    if tied:
+        yield Notice("tied_experts", SPLIT, values={"items": tied})
     if how.name == "rise":
         yield Notice("rise_rule", WEAK)
     if experts < 2:
@@ -650,7 +669,7 @@ def _resampled(
         even = np.full(len(rows), 1 / len(rows))
         times[rows] = random.multinomial(len(rows), even, how.replicates).T
     if len(experts) < 2:
-        hard = (question.shares[0] > HALF).astype(np.float64)
+        hard = _majority(question.shares[0])
         return np.repeat(hard[:, None], how.replicates, axis=1), times
     labels, present = _panel_labels(question, experts, how)
     return labels, present * times
@@ -670,7 +689,7 @@ def _panel_labels(question: TaskTruth, experts: Ints, how: Rule) -> tuple[Floats
     counts[experts] = plan.annotator_counts(0, how.replicates)
     draw = PanelDraw.prepare(question.votes, question.masses, len(counts))
     shares, present = draw.shares(counts)
-    return (shares[0] > HALF).astype(np.float64), present.astype(np.float64)
+    return _majority(shares[0]), present.astype(np.float64)
 
 
 def _thresholds(how: Rule, where: _Labelled, labels: Floats, counts: Floats) -> Floats:
