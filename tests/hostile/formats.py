@@ -210,10 +210,9 @@ def _grid(folder: Path) -> object:
 
 
 def _corruptions(folder: Path) -> object:
-    from equipoise.read.files import content
     from equipoise.uq.training.corruptions import read_severities
 
-    return read_severities(content(folder / "corruptions.json"))
+    return read_severities(folder / "corruptions.json")
 
 
 def _checkpoint(folder: Path) -> object:
@@ -375,7 +374,6 @@ def _trained(home: Path) -> None:
         {"corruption": "blur", "severity": 1.0, "auroc": 0.7, "clean": 0.9, "reached": True}
     ]
     text = json.dumps([{**one, "fall": 0.2} for one in rows])
-    (home / "uq" / "corruptions.json").write_text(text)
     facts = codec.sealed({"schema": 1, "corruptions": json.loads(text)})
     (home / "corruptions" / "corruptions.json").write_text(json.dumps(facts))
     meta = {"schema": 1, "method": "full", "architecture": "net", "seed": 0, "epochs": 3}

@@ -70,7 +70,7 @@ def changed(name, index, value):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (changed("labels", (3, 1), 2), "image 0003', 'bar': 2, expected 0, 1, -1"),
+        (changed("labels", (3, 1), 2), "item 'image 0003', class 1: 2, expected 1, 0, -1"),
         (changed("labels", (slice(None), 1), np.nan), "'bar' without any 0 or 1"),
         (changed("split", slice(None), "train"), "no image in val"),
         (changed("split", 0, "dev"), "'dev', expected train, val or test"),

@@ -241,15 +241,20 @@ def test_corruptions_that_miss_their_goal_are_told(tmp_path):
              "fall": 0.125, "reached": False},
             {"corruption": "noise", "severity": 0.5, "auroc": 0.64, "clean": 0.8,
              "fall": 0.2, "reached": True}]  # fmt: skip
-    (tmp_path / "corruptions.json").write_text(json.dumps(told))
+    path = tmp_path / "bce.cnn.0.npz"  # the first
+    with np.load(path) as held:
+        kept = {name: held[name] for name in held.files}
+    meta = json.loads(str(kept["meta"])) | {"ood": {"corruptions": told}}
+    np.savez(path, **(kept | {"meta": json.dumps(meta)}))
     report = uncertainty_report(tmp_path)
     (one,) = [one for one in report.findings if one.key == "corruptions"]
     assert [row["reached"] for row in one.tables[0].rows] == [False, True]
     assert one.tables[0].rows[0]["fall"] == pytest.approx(0.125)
     (weak,) = [one for one in report.notices if one.code == "weak_corruptions"]
     assert weak.values["names"] == ("blur",)
-    (tmp_path / "corruptions.json").write_text("[{")
-    with pytest.raises(InputError, match="corruptions"):
+    meta["ood"]["corruptions"] = "blur"
+    np.savez(path, **(kept | {"meta": json.dumps(meta)}))
+    with pytest.raises(InputError, match="a list of corruptions"):
         uncertainty_report(tmp_path)
 
 

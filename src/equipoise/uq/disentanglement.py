@@ -63,7 +63,7 @@ from equipoise.uq.predictions import MethodRuns, Run
 from equipoise.uq.tasks import LabelQuestion, Question, UncertaintyTask
 
 if TYPE_CHECKING:
-    from equipoise.uq.evaluate import Contest, Scoring
+    from equipoise.uq.evaluate import Contests, Scoring
 
 _EQUAL = 12  # decimals to which values must differ to stand apart
 _LEAST = 1e-7  # distance of a mean from 0 and 1
@@ -202,7 +202,7 @@ class Contrast(NamedTuple):
 
 def parts_rows(
     tasks: Sequence[UncertaintyTask],
-    contests: "Mapping[tuple[str, str], Contest]",
+    contests: "Contests",
     how: "Scoring",
 ) -> Iterable[Contrast]:
     """EU less AU on every task, of methods that have both."""

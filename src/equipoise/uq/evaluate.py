@@ -24,7 +24,8 @@ Examples
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -172,6 +173,9 @@ class Contest:
         return tuple(labels[place].label for place in odd)
 
 
+Contests = Mapping[tuple[str, str], Contest]  # by architecture and question
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class UncertaintyEvaluation:
     """What `evaluate_uncertainty` returns.
@@ -197,26 +201,27 @@ class UncertaintyEvaluation:
     tasks: tuple[UncertaintyTask, ...]
     study: MethodRuns
     scoring: Scoring
-    contests: Mapping[tuple[str, str], Contest]
+    contests: Contests
     chosen: Mapping[tuple[str, str, str], str]
     preset: Mapping[str, Names]
     parts: tuple[Contrast, ...]
     correlations: tuple[Contrast, ...]
     notices: Notices
-    _rows: list[TaskRow] = field(default_factory=list, repr=False)
 
     __repr__ = short_repr
 
     def table(self) -> list[TaskRow]:
         """Every task, architecture, method, score and metric."""
-        if not self._rows:
-            self._rows.extend(
-                row
-                for task in self.tasks
-                for architecture in self.study.architectures
-                for row in self._task_rows(task, architecture)
-            )
-        return list(self._rows)
+        return self._table
+
+    @cached_property
+    def _table(self) -> list[TaskRow]:
+        return [
+            row
+            for task in self.tasks
+            for architecture in self.study.architectures
+            for row in self._task_rows(task, architecture)
+        ]
 
     def judged(self, task: UncertaintyTask, architecture: str) -> Evaluation | None:
         """The contest of a task between methods, each with the score it is judged by."""
@@ -448,7 +453,7 @@ def _notices(
     study: MethodRuns,
     tasks: Sequence[UncertaintyTask],
     questions: Mapping[str, Question],
-    contests: Mapping[tuple[str, str], Contest],
+    contests: Contests,
     preset: Mapping[str, Names],
 ) -> Iterable[Notice]:
     yield from _study_notices(study, questions["correctness"].blank)

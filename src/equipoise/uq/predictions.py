@@ -57,12 +57,11 @@ from equipoise.uq.decomposition import (
     decompose,
     mean_probabilities,
 )
-from equipoise.uq.training.corruptions import Severity, read_severities, severities_in
-from equipoise.uq.training.data import Part
+from equipoise.uq.training.corruptions import Severity, severities_in
+from equipoise.uq.training.data import Part, check_label_values
 
 PARTS = ("test", "val", "ood", "val_ood")
 SCORES = ("PU", "AU", "EU", "own")
-_ALLOWED = (0.0, 1.0, -1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,12 +280,7 @@ def _check_labels(part: str, images: Part, classes: int) -> None:
         got = f"shape {images.labels.shape}"
         expected = f"({len(images.items)}, {classes}): items and classes"
         raise InputError(where, got, expected, "align labels, items and classes")
-    odd = ~(np.isin(images.labels, _ALLOWED) | np.isnan(images.labels))
-    if odd.any():
-        item, label = (int(place) for place in np.argwhere(odd)[0])
-        spot = f"{where}, item {images.items[item]!r}, class {label}"
-        expected = "1, 0, -1 (uncertain) or nan (blank)"
-        raise InputError(spot, f"{images.labels[item, label]:g}", expected, "recode the labels")
+    check_label_values(images.labels, images.items, where)
 
 
 def part_labels(
@@ -317,7 +311,6 @@ def other_images(number: int, test: Part | None, name: str) -> Part:
 
 SCHEMA = 1
 LABELS = "labels.npz"
-CORRUPTIONS = "corruptions.json"
 COSTS = {
     "train_seconds": "training",
     "epochs": "epochs",
@@ -387,7 +380,7 @@ def read_study(
         runs=tuple(runs.values()),
         image=image,
         lacking={part: names for part, names in lacking.items() if 0 < len(names) < len(runs)},
-        corruptions=_corruptions(paths[0], labels_path) if "ood" in images else (),
+        corruptions=_corruptions(paths[0]) if "ood" in images else (),
     ).by_name()
 
 
@@ -400,13 +393,11 @@ def _ask_for_memory(run: Run, files: int) -> None:
     require_memory(where, JUDGING * size * (files - 1), do)
 
 
-def _corruptions(run: Path, labels: Path) -> tuple[Severity, ...]:
-    """What a run, or a file beside the labels, says about how other images were made."""
+def _corruptions(run: Path) -> tuple[Severity, ...]:
+    """What a run says about how other images were made."""
     facts = _facts_in(_arrays(run, "probs")).get("ood")
-    if isinstance(facts, Mapping) and facts.get("corruptions"):
-        return severities_in(facts["corruptions"], f"{run.name}, meta")
-    beside = labels.with_name(CORRUPTIONS)
-    return read_severities(content(beside)) if beside.is_file() else ()
+    rows = facts.get("corruptions", []) if isinstance(facts, Mapping) else []
+    return severities_in(rows, f"{run.name}, meta")
 
 
 def read_run(path: Path, decomposition: str = "information", ood: Path | None = None) -> Run:

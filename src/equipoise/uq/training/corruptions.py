@@ -20,13 +20,13 @@ image that are -1 or blank.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.inference import mid_ranks
 from equipoise.read import codec
-from equipoise.read.files import Content, read_json
 from equipoise.types import Floats, InputError, ItemsByClasses, require_number
 
 
@@ -292,13 +292,9 @@ def corrupt_all(images: Images, severities: Mapping[str, float], *, seed: int = 
     return changed
 
 
-def read_severities(file: Content) -> tuple[Severity, ...]:
-    """The severities that a grid wrote, sealed, or the plain list of somebody else."""
-    facts = read_json(file)
-    if isinstance(facts, list):
-        return severities_in(facts, file.name)
-    codec.check_sealed(facts, None, file.name, _AGAIN)
-    return severities_in(facts.get("corruptions"), file.name)
+def read_severities(path: Path) -> tuple[Severity, ...]:
+    """The severities that a grid wrote."""
+    return severities_in(codec.read_facts(path, _AGAIN).get("corruptions"), path.name)
 
 
 def severities_in(rows: object, where: str) -> tuple[Severity, ...]:

@@ -244,13 +244,7 @@ def _check_split(data: ImageData) -> None:
 
 def _check_labels(data: ImageData) -> None:
     labels = data.labels
-    odd = ~(np.isnan(labels) | np.isin(labels, (-1, 0, 1)))
-    if odd.any():
-        item, label = np.argwhere(odd)[0]
-        raise InputError(
-            f"labels of {data.name}, image {data.items[item]!r}, {data.classes[label]!r}",
-            f"{labels[item, label]:g}", "0, 1, -1 (uncertain) or blank", "correct it",
-        )  # fmt: skip
+    check_label_values(labels, data.items, f"labels of {data.name}")
     for part, why in (("train", "to learn it"), ("val", "to stop at the best epoch")):
         judged = np.isin(labels[data.split == part], (0, 1))
         empty = [data.classes[i] for i in np.flatnonzero(~judged.any(0))]
@@ -265,6 +259,15 @@ def _check_labels(data: ImageData) -> None:
             f"labels of {data.name}, val", "no label with both a 0 and a 1",
             "one at least: training stops by the AUROC there", "give more validation images",
         )  # fmt: skip
+
+
+def check_label_values(labels: Floats, items: Names, where: str) -> None:
+    """Refuse what is no label, by its item and the place of its class."""
+    odd = ~(np.isin(labels, (-1, 0, 1)) | np.isnan(labels))
+    if odd.any():
+        item, label = np.argwhere(odd)[0].tolist()
+        spot, got = f"{where}, item {items[item]!r}, class {label}", f"{labels[item, label]:g}"
+        raise InputError(spot, got, "1, 0, -1 (uncertain) or nan (blank)", "recode the labels")
 
 
 def patient_split(patients: Sequence[str]) -> NDArray[np.str_]:

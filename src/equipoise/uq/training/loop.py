@@ -483,7 +483,7 @@ class Bench:
         return {"drop": self.setup.drop, "corruptions": severities}
 
     def _severities(self) -> tuple[Severity, ...]:
-        return read_severities(content(self.folder.corruptions))
+        return read_severities(self.folder.corruptions)
 
     def _predictions(
         self, cell: Cell, method: Method, model: nn.Module, parts: dict[str, Tensor]
