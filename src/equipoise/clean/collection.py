@@ -503,17 +503,17 @@ def _with_one_spelling(votes: Annotations) -> Annotations:
     names = [pair_name(*split_pair(name)) for name in votes.items]
     if tuple(names) == votes.items:
         return votes
-    place = {name: number for number, name in enumerate(dict.fromkeys(names))}
-    codes = np.array([place[name] for name in names], dtype=np.int64)
+    items = tuple(dict.fromkeys(names))
+    codes = positions(names, items, where="pairs")
     first = np.unique(codes, return_index=True)[1]
     renamed = replace(
         votes,
-        items=tuple(place),
+        items=items,
         item=codes[votes.item],
         group=None if votes.group is None else votes.group[first],
     )
     return (
-        renamed if len(place) == len(names) else renamed.rows(_first_spellings(renamed, votes))
+        renamed if len(items) == len(names) else renamed.rows(_first_spellings(renamed, votes))
     )
 
 

@@ -88,6 +88,7 @@ from equipoise.types import (
     listed,
     meant,
     notice,
+    positions,
     require_number,
     require_whole,
 )
@@ -205,16 +206,16 @@ class Judging:
 def _annotations(sure: list[tuple[int, int, str, int]]) -> Annotations:
     """Votes of all rounds as one table, in an order that does not depend on that of files."""
     sure = sorted(sure)
-    items = dict.fromkeys(f"{number}:{pair}" for number, pair, *_ in sure)
-    place = {name: code for code, name in enumerate(items)}
-    people = {name: code for code, name in enumerate(sorted({who for *_, who, _ in sure}))}
+    of_row = [f"{number}:{pair}" for number, pair, *_ in sure]
+    items = tuple(dict.fromkeys(of_row))
+    people = tuple(sorted({who for *_, who, _ in sure}))
     return Annotations(
         kind="binary",
-        items=tuple(items),
+        items=items,
         classes=("no", "yes"),
-        annotators=tuple(people),
-        item=np.array([place[f"{number}:{pair}"] for number, pair, *_ in sure]),
-        annotator=np.array([people[who] for *_, who, _ in sure]),
+        annotators=people,
+        item=positions(of_row, items, where="votes"),
+        annotator=positions([who for *_, who, _ in sure], people, where="votes"),
         label=np.array([label for *_, label in sure]),
     )
 

@@ -264,14 +264,14 @@ class Search:
         """Whether every neighbour is compared."""
         return len(self.rows) <= EXACT_UP_TO if self.exact is None else self.exact
 
-    def nearest(self, k: int, queries: Ints, progress: Progress = silent) -> Found:
-        """The k nearest other rows of some rows, both as numbers of rows, (queries, k)."""
-        return self.nearest_of(np.arange(len(self.rows)), queries, k, progress=progress)
-
-    def nearest_of(
-        self, members: Ints, queries: Ints, k: int, *, progress: Progress = silent
+    def nearest(
+        self, k: int, queries: Ints, progress: Progress = silent, members: Ints | None = None
     ) -> Found:
-        """The k nearest of some rows, the members, for some rows; a row is not its own."""
+        """The k nearest other rows of some rows, both as numbers of rows, (queries, k).
+
+        Among some rows, the members, where these are given.
+        """
+        members = np.arange(len(self.rows)) if members is None else members
         shape = (len(queries), k)
         distances, places = np.empty(shape), np.empty(shape, dtype=np.int64)
         if not k or not len(queries):
@@ -363,7 +363,7 @@ class Search:
             asking = np.flatnonzero(has[queries] != side)
             members = np.flatnonzero(has == side)
             asking = asking if len(members) else asking[:0]
-            return asking, self.nearest_of(members, queries[asking], 1)
+            return asking, self.nearest(1, queries[asking], members=members)
 
         best, where = np.full(len(queries), np.inf), np.full(len(queries), -1)
         for number, (asking, (lengths, ends)) in enumerate(_side_by_side(one_side, tasks)):

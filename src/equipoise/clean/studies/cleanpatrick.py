@@ -38,7 +38,16 @@ from equipoise.clean.reading import ids, read_collection, read_table, with_label
 from equipoise.datasets import Source
 from equipoise.read.files import AnyPath
 from equipoise.read.tables import Table
-from equipoise.types import Annotations, InputError, Names, Nouns, Progress, listed, notice
+from equipoise.types import (
+    Annotations,
+    InputError,
+    Names,
+    Nouns,
+    Progress,
+    listed,
+    notice,
+    positions,
+)
 
 FILES: Mapping[Task, str] = {
     "off_topic": "off_topic_samples",
@@ -254,9 +263,7 @@ def _truth(questions: Sequence[_Question], items: Sequence[str], *, pairs: bool)
             "study cleanpatrick", "no question about these images", "some", "check the folder"
         )
     names = tuple(answers)
-    code = {name: number for number, name in enumerate(names)}
     people = tuple(dict.fromkeys(person for _, person, _ in rows))
-    number = {person: place for place, person in enumerate(people)}
     gold = people == ("",)
     text = "{questions:count} questions are left out, because an image is not there."
     return Annotations(
@@ -264,8 +271,10 @@ def _truth(questions: Sequence[_Question], items: Sequence[str], *, pairs: bool)
         items=names,
         classes=("no", "yes"),
         annotators=None if gold else people,
-        item=np.array([code[name] for name, _, _ in rows]),
-        annotator=None if gold else np.array([number[person] for _, person, _ in rows]),
+        item=positions([name for name, _, _ in rows], names, where="questions"),
+        annotator=None
+        if gold
+        else positions([person for _, person, _ in rows], people, where="votes"),
         label=np.array([answer for _, _, answer in rows], dtype=np.int64),
         is_gold=np.ones(len(rows), dtype=bool) if gold else None,
         notices=(notice("images_missing", text, questions=left),) if left else (),

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from equipoise.inference import mid_ranks
 from equipoise.read import codec
 from equipoise.types import Floats, InputError, ItemsByClasses, require_number
+from equipoise.uq.training.data import Images, Words
 
 
 def label_aurocs(scores: ItemsByClasses, labels: ItemsByClasses) -> Floats:
@@ -61,7 +62,6 @@ def macro(values: Floats) -> float:
     return float(defined.mean()) if len(defined) else float("nan")
 
 
-Images = NDArray[np.uint8]
 Corruption = Callable[[Floats, float, np.random.Generator], Floats]
 _GRID = 16  # severities that are tried
 _AGAIN = "remove the file to calibrate anew"
@@ -271,9 +271,7 @@ def _first_fall(value: Callable[[float], float], aim: float) -> tuple[float, flo
     return (*min(near, key=lambda tried_value: abs(tried_value[1] - aim)), True)
 
 
-def assigned(
-    items: int, names: Sequence[str] = tuple(CORRUPTIONS), *, seed: int = 0
-) -> NDArray[np.str_]:
+def assigned(items: int, names: Sequence[str] = tuple(CORRUPTIONS), *, seed: int = 0) -> Words:
     """Which corruption each of some images has, each equally often."""
     order = np.random.default_rng([seed, 77]).permutation(items)
     which = np.empty(items, dtype=f"<U{max(map(len, names))}")

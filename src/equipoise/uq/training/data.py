@@ -60,6 +60,8 @@ from equipoise.types import (
     short_repr,
 )
 
+Images = NDArray[np.uint8]  # (items, height, width, channels)
+Words = NDArray[np.str_]
 PARTS = ("train", "val", "test")
 _WORDS = {"valid": "val", "validate": "val", "validation": "val"}
 _NIH = Path("cxr") / "nih_64.npz"
@@ -151,12 +153,12 @@ class ImageData:
     """Images, labels, and which of them train, validate and test."""
 
     name: str
-    images: NDArray[np.uint8]
+    images: Images
     labels: NDArray[np.float32]
     classes: Names
     items: Names
     patients: Names
-    split: NDArray[np.str_]
+    split: Words
 
     def __post_init__(self) -> None:
         """Check everything a training would otherwise stumble over."""
@@ -270,7 +272,7 @@ def check_label_values(labels: Floats, items: Names, where: str) -> None:
         raise InputError(spot, got, "1, 0, -1 (uncertain) or nan (blank)", "recode the labels")
 
 
-def patient_split(patients: Sequence[str]) -> NDArray[np.str_]:
+def patient_split(patients: Sequence[str]) -> Words:
     """Train, val or test for every image, by a hash of its patient (70, 10, 20 %)."""
     sides = {}
     for patient in set(patients):
@@ -358,14 +360,14 @@ def _numbers(labels: NDArray[np.generic], where: str) -> NDArray[np.float32]:
 
 
 def _texts(
-    arrays: dict[str, NDArray[np.generic]], names: Sequence[str], default: NDArray[np.str_]
+    arrays: dict[str, NDArray[np.generic]], names: Sequence[str], default: Words
 ) -> Names:
     """The first of some arrays that is there, as text."""
     column = next((arrays[name] for name in names if name in arrays), default)
     return tuple(column.ravel().astype(str).tolist())
 
 
-def part_names(words: Sequence[str]) -> NDArray[np.str_]:
+def part_names(words: Sequence[str]) -> Words:
     """Names of parts in the words of common files, as train, val and test."""
     return np.array([_WORDS.get(str(word).lower(), str(word).lower()) for word in words])
 
@@ -548,7 +550,7 @@ def _image_path(folder: Path, path: str) -> Path:
     return located
 
 
-def _open_images(paths: Sequence[Path], size: int) -> NDArray[np.uint8]:
+def _open_images(paths: Sequence[Path], size: int) -> Images:
     """The images, grey, the middle square, averaged down to the size."""
     pillow = import_module("PIL.Image")
     where, do = f"{len(paths):,} images of {size} x {size} pixels", "name a smaller size"

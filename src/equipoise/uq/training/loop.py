@@ -49,7 +49,7 @@ from equipoise.uq.training.corruptions import (
     macro_auroc,
     read_severities,
 )
-from equipoise.uq.training.data import ImageData, Recipe
+from equipoise.uq.training.data import ImageData, Images, Recipe
 from equipoise.uq.training.methods.method import Clock, Forecast, Method
 from equipoise.uq.training.networks import architecture_of
 from equipoise.uq.training.plan import (
@@ -65,6 +65,9 @@ from equipoise.uq.training.resident import Batch, DeviceData, seeded
 _TRAIN, _VALIDATE = 1, 2  # streams of random numbers
 ANEW = "remove the file: it is made anew"
 _AT_ONCE = 16  # batches that are gathered and augmented together
+
+
+Arrays = dict[str, NDArray[Any]]
 
 
 def augmented(images: Tensor, shift: int, *, flip: bool) -> Tensor:
@@ -357,7 +360,7 @@ class Bench:
         models = [model.eval() for model, _ in loaded]
         labels = self.there.val_labels
 
-        def auroc_of(images: NDArray[np.uint8]) -> float:
+        def auroc_of(images: Images) -> float:
             tensor = self.there.images(images)
             outputs = [self.there.apply(model, tensor).cpu().numpy() for model in models]
             return float(np.mean([macro_auroc(output, labels) for output in outputs]))
@@ -461,7 +464,7 @@ class Bench:
         gpu = there.device.type == "cuda"
         return {
             "schema": SCHEMA, "method": cell.method, "title": method.title,
-            "reference": method.reference, "architecture": cell.architecture,
+            "architecture": cell.architecture,
             "seed": cell.seed, "settings": asdict(method),
             "score_is": method.score_is,
             "network": repr(architecture_of(cell.architecture)),
@@ -487,9 +490,9 @@ class Bench:
 
     def _predictions(
         self, cell: Cell, method: Method, model: nn.Module, parts: dict[str, Tensor]
-    ) -> dict[str, NDArray[Any]]:
+    ) -> Arrays:
         """Arrays of every part; members are the same draws in each."""
-        arrays: dict[str, NDArray[Any]] = {}
+        arrays: Arrays = {}
         for part, images in parts.items():
             with seeded(self.there.device, cell.seed, _PREDICT):
                 forecast = method.predict(model, images, self.there)
@@ -516,7 +519,7 @@ class Bench:
 
     def _save_labels(self) -> None:
         """Write the labels of every part, and which corruption an image not as usual has."""
-        arrays: dict[str, NDArray[Any]] = {"classes": np.array(self.data.classes)}
+        arrays: Arrays = {"classes": np.array(self.data.classes)}
         parts = {"val": self.data.part("val"), "test": self.data.part("test")}
         for name, clean in (("ood", "test"), ("val_ood", "val")):
             if self.other is None:
@@ -536,7 +539,7 @@ class Bench:
         codec.write_sealed(self.folder.labels, facts, arrays, packed=True)
 
 
-def _forecast_arrays(forecast: Forecast) -> dict[str, NDArray[Any]]:
+def _forecast_arrays(forecast: Forecast) -> Arrays:
     """A forecast as arrays for a file."""
     arrays = {}
     for name, tensor in forecast._asdict().items():

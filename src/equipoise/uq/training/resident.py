@@ -11,11 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from equipoise.types import Floats, InputError
-from equipoise.uq.training.data import ImageData, Recipe
+from equipoise.uq.training.data import ImageData, Images, Recipe
 
 _STREAM = 2**62  # seeds are whole numbers below this
 
@@ -53,11 +52,11 @@ class DeviceData:
     def _channel(self, values: Floats) -> Tensor:
         return torch.tensor(values, dtype=torch.float32, device=self.device).view(1, -1, 1, 1)
 
-    def _labelled(self, images: NDArray[np.uint8], labels: Floats, recipe: Recipe) -> Batch:
+    def _labelled(self, images: Images, labels: Floats, recipe: Recipe) -> Batch:
         y, known = (torch.from_numpy(array).to(self.device) for array in recipe.targets(labels))
         return Batch(self.images(images), y, known)
 
-    def images(self, images: NDArray[np.uint8]) -> Tensor:
+    def images(self, images: Images) -> Tensor:
         """8-bit images, channels first, on the device if they fit, else pinned."""
         tensor = torch.from_numpy(np.ascontiguousarray(images.transpose(0, 3, 1, 2)))
         return tensor.to(self.device) if self.resident else tensor.pin_memory()

@@ -40,6 +40,7 @@ from equipoise.uq.training.methods.method import (
     Clock,
     MakeNetwork,
     Method,
+    full_precision,
     masked_bce,
 )
 from equipoise.uq.training.networks import Attention, replace_modules
@@ -48,7 +49,7 @@ from equipoise.uq.training.resident import Batch
 
 def gumbel_weights(scores: Tensor, tau: float, *, hard: bool = False) -> Tensor:
     """Random weights over the last axis, softmax((scores + g)/tau)."""
-    with torch.autocast(scores.device.type, enabled=False):
+    with full_precision(scores):
         scores = scores.float()
         noise = -torch.empty_like(scores).exponential_().clamp(min=1e-20).log()
         soft = ((scores + noise) / tau).softmax(-1)
@@ -86,7 +87,6 @@ class GumbelAttention(Method):
     """Random attention weights."""
 
     title = "Gumbel-Softmax Attention"
-    reference = "Pei et al., AAAI 2022"
     transformer_only = True
     tau1: float = 1.0
     tau2: float | None = None
@@ -142,7 +142,6 @@ class MaskedAttention(Method):
     """Random masks over the heads of attention."""
 
     title = "Masked Attention (after Baur 2025, reconstruction)"
-    reference = "Baur et al., SPIE 13406, 2025 (reconstruction)"
     transformer_only = True
     p_block: float = 0.5
     p_head: float = 0.5

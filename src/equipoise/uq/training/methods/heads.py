@@ -59,6 +59,7 @@ from equipoise.uq.training.methods.method import (
     MakeNetwork,
     Method,
     State,
+    full_precision,
     label_bce,
     load_baseline,
     masked_mean,
@@ -74,7 +75,6 @@ class DeepEnsemble(Method):
     """Independent baselines."""
 
     title = "Deep Ensemble"
-    reference = "Lakshminarayanan et al., NeurIPS 2017"
     sampled = True
     members: int = MEMBERS
 
@@ -106,7 +106,6 @@ class ShallowEnsemble(Method):
     """Several heads on one network."""
 
     title = "Shallow Ensemble"
-    reference = "Lee et al., 2015"
     sampled = True
     heads: int = MEMBERS
 
@@ -158,7 +157,6 @@ class BetaEdl(Method):
     """A Beta distribution per label."""
 
     title = "Beta-EDL"
-    reference = "Sensoy et al., NeurIPS 2018"
     evidence: Literal["softplus", "exp"] = "softplus"
     kl: Literal["other_evidence", "full"] = "other_evidence"
     scale: float = 0.01
@@ -182,7 +180,7 @@ class BetaEdl(Method):
     def loss(self, model: nn.Module, batch: Batch, clock: Clock) -> Tensor:
         """Fit and penalty."""
         output, y = model(batch.images), batch.labels
-        with torch.autocast(output.device.type, enabled=False):
+        with full_precision(output):
             a, b = self.parameters(output)
             ramp = (clock.epoch - self.start_epoch) / self.ramp
             weight = self.scale * min(1.0, max(0.0, ramp))
@@ -209,7 +207,6 @@ class LossPrediction(Method):
     """A side head that predicts the loss."""
 
     title = "Loss Prediction"
-    reference = "Yoo and Kweon, CVPR 2019"
     depth: int = 3
     width: int = 1024
     weight: float = 0.0526
@@ -256,7 +253,6 @@ class CorrectnessPrediction(LossPrediction):
     """A side head that predicts correctness."""
 
     title = "Correctness Prediction"
-    reference = ""
     weight: float = 0.0667
 
     def judgement_loss(self, judged: Tensor, logits: Tensor, labels: Tensor) -> Tensor:

@@ -12,6 +12,7 @@ fits something after training does so in ``settle``.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, Literal, NamedTuple
@@ -91,12 +92,17 @@ class Classifier(nn.Module):
         return torch.stack([logits, in_float32(self.side, features)], 1)
 
 
+def full_precision(tensor: Tensor) -> AbstractContextManager[None]:
+    """No mixed precision on the device of a tensor."""
+    return torch.autocast(tensor.device.type, enabled=False)
+
+
 def in_float32(head: nn.Module, features: Tensor) -> Tensor:
     """What a head makes of features, in float32 whatever the precision around it.
 
     Logits of bfloat16 would have eight bits: few distinct probabilities, and ties everywhere.
     """
-    with torch.autocast(features.device.type, enabled=False):
+    with full_precision(features):
         return head(features.float())
 
 
@@ -105,7 +111,6 @@ class Method:
     """The baseline, a linear head, which every method changes where it differs."""
 
     title: ClassVar[str] = "Baseline (BCE)"
-    reference: ClassVar[str] = ""
     transformer_only: ClassVar[bool] = False
     further_epochs: ClassVar[int] = 0  # after the baseline, at a constant learning rate
     score_is: ClassVar[Literal["EU", "own"]] = "own"  # what a score of its own stands for

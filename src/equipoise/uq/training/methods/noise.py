@@ -49,6 +49,7 @@ from equipoise.uq.training.methods.method import (
     Forecast,
     MakeNetwork,
     Method,
+    full_precision,
     in_float32,
 )
 from equipoise.uq.training.networks import Network, replace_modules
@@ -94,7 +95,6 @@ class McDropout(Method):
     """Dropout after every activation, also in prediction."""
 
     title = "MC-Dropout"
-    reference = "Gal and Ghahramani, ICML 2016"
     p: float = 0.05
     filterwise: bool = True
     members: int = MEMBERS
@@ -110,7 +110,6 @@ class HetNn(McDropout):
     """Noise of the logits, predicted per image and label."""
 
     title = "Het-NN"
-    reference = "Kendall and Gal, NeurIPS 2017"
     sampled = True
     samples: int = 1000
 
@@ -124,7 +123,7 @@ class HetNn(McDropout):
     def outputs(self, model: nn.Module, images: Tensor) -> Tensor:
         """Means with noise, of one pass."""
         output = model(images)
-        with torch.autocast(output.device.type, enabled=False):
+        with full_precision(output):
             mean, log_variance = output.float().chunk(2, 1)
             noise = torch.randn(self.samples, *mean.shape, device=mean.device)
             return mean + (log_variance / 2).exp() * noise
@@ -148,7 +147,7 @@ class HetXlModel(nn.Module):
         """
         feature = self.network(images)
         raw, spread = (in_float32(head, feature) for head in (self.factor, self.scale))
-        with torch.autocast(feature.device.type, enabled=False):
+        with full_precision(feature):
             feature = feature.float()
             weight = self.head.weight
             low_rank = raw.view(len(raw), self.network.dim, self.rank)
@@ -163,7 +162,6 @@ class HetXl(Method):
     """Heteroscedastic noise in the feature."""
 
     title = "HET-XL"
-    reference = "Collier et al., ICLR 2023"
     sampled = True
     rank: int = 15
     temperature: float = 1.5
@@ -177,7 +175,7 @@ class HetXl(Method):
     def outputs(self, model: nn.Module, images: Tensor) -> Tensor:
         """Logits (samples, items, classes), the noise shared by the images."""
         mean, factors = model(images)
-        with torch.autocast(mean.device.type, enabled=False):
+        with full_precision(mean):
             noise = torch.randn(factors.shape[2], self.samples, device=mean.device)
             return (mean[..., None] + factors @ noise).permute(2, 0, 1)
 
@@ -186,7 +184,7 @@ class HetXl(Method):
 
         def noisy(inputs: Tensor) -> Tensor:
             mean, factors = model(inputs)
-            with torch.autocast(mean.device.type, enabled=False):
+            with full_precision(mean):
                 shape = (len(mean), factors.shape[2], self.members)
                 noise = torch.randn(shape, device=mean.device)
                 return mean[..., None] + factors @ noise

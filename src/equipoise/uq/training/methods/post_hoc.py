@@ -58,6 +58,7 @@ from equipoise.uq.training.methods.method import (
     Forecast,
     MakeNetwork,
     Method,
+    full_precision,
     masked_mean,
 )
 from equipoise.uq.training.networks import Architecture, Network
@@ -101,7 +102,6 @@ class TemperatureScaling(Method):
     """The baseline with calibrated logits."""
 
     title = "Temperature Scaling"
-    reference = "Guo et al., ICML 2017"
     from_baseline = True
     per_label: bool = False
 
@@ -152,7 +152,7 @@ class SpectralBound(nn.Module):
 
     def forward(self, weight: Tensor) -> Tensor:
         """The weight, scaled down where its norm is over the bound."""
-        with torch.autocast(weight.device.type, enabled=False):
+        with full_precision(weight):
             with torch.no_grad():
                 image = _unit(self._image(weight))
                 if self.training:
@@ -267,7 +267,6 @@ class Ddu(Method):
     """The density of the feature as epistemic uncertainty."""
 
     title = "DDU"
-    reference = "Mukhoti et al., CVPR 2023"
     score_is = "EU"
     density: Literal["per_label_posneg", "per_label_pos", "global"] = "per_label_posneg"
     spectral_norm: bool = True
@@ -368,7 +367,6 @@ class Swag(Method):
     """A Gaussian over weights, from the path of further training."""
 
     title = "SWAG"
-    reference = "Maddox et al., NeurIPS 2019"
     from_baseline = True
     further_epochs = 5
     rank: int = 20
