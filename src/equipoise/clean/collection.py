@@ -209,7 +209,7 @@ def components(first: Ints, second: Ints, size: int) -> Ints:
     graph = coo_array((np.ones(len(first), dtype=bool), (first, second)), (size, size))
     part = connected_components(graph, directed=False)[1]
     _, smallest, code = np.unique(part, return_index=True, return_inverse=True)
-    return np.asarray(smallest[code])
+    return smallest[code]
 
 
 def duplicate_groups(pairs: Iterable[NamedPair], items: Sequence[str]) -> tuple[Names, ...]:

@@ -356,7 +356,7 @@ class Clusters:
 
     def asking(self, patience: int) -> Bools:
         """Which items belong to clusters that ask, shape (items,)."""
-        return np.asarray((self.refusals < patience)[self.labels])
+        return (self.refusals < patience)[self.labels]
 
     def was_judged(self, first: int, second: int) -> bool:
         """Whether a pair, the smaller place first, was judged."""

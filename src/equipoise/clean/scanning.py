@@ -452,7 +452,7 @@ def _smallest_ranks(values: Floats) -> Ints:
     array([2, 1, 2, 4])
     """
     rising = np.sort(values)
-    return np.asarray(len(values) - np.searchsorted(rising, values, side="right") + 1)
+    return len(values) - np.searchsorted(rising, values, side="right") + 1
 
 
 def _cut(

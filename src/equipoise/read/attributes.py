@@ -13,7 +13,7 @@ names, whatever they look like and however many there are.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import compress, pairwise
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -26,8 +26,8 @@ from equipoise.read.tables import (
     code_ids,
     code_names,
     from_frame,
-    is_missing,
     numbers,
+    without_missing,
 )
 from equipoise.types import (
     Annotations,
@@ -274,8 +274,8 @@ def _column(
     table: Table, column: str, *, whole: bool
 ) -> tuple[Names, Ints | None, list[Notice]]:
     """Levels and codes of one column; no codes when it is left out, as `whole` ones are not."""
-    coded = code_names(table, column)
-    names = list(compress(coded.names, ~is_missing(coded.names)))
+    coded = without_missing(code_names(table, column))
+    names = coded.names
     if _numeric(names) and len(names) > FEW_NUMBERS and not whole:
         return _quartiles(table, column)
     if not names or (len(names) > MOST_LEVELS and not whole):
@@ -285,7 +285,7 @@ def _column(
         return (), None, [Notice("attribute_left_out", text, about, values)]
     order = sorted(names, key=float) if _numeric(names) else sorted(names)
     place = {name: number for number, name in enumerate(order)}
-    lookup = np.array([*(place.get(name, -1) for name in coded.names), -1])
+    lookup = np.array([*(place[name] for name in names), -1])
     return tuple(order), lookup[coded.codes], []
 
 

@@ -19,7 +19,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from itertools import repeat
+from itertools import compress, repeat
 from operator import is_
 from typing import Any
 
@@ -461,6 +461,13 @@ def is_missing(words: Sequence[str]) -> Bools:
     """Which labels mean that there is none: blank, nan, null."""
     missing = map(_MISSING_LABELS.__contains__, map(str.lower, words))
     return np.fromiter(missing, dtype=bool, count=len(words))
+
+
+def without_missing(coded: CodedNames) -> CodedNames:
+    """The same without names that mean that there is none."""
+    there = ~is_missing(coded.names)
+    place = np.append(np.where(there, np.cumsum(there) - 1, -1), -1)
+    return CodedNames(place[coded.codes], tuple(compress(coded.names, there)))
 
 
 def words_of(table: Table, column: str) -> tuple[Ints, list[str]]:

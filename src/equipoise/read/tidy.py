@@ -14,7 +14,6 @@ Equal ranks are ties. Ranks may start anywhere and may have gaps: only their ord
 from collections.abc import Mapping
 from dataclasses import replace
 from difflib import get_close_matches
-from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -27,11 +26,11 @@ from equipoise.read.tables import (
     code_ids,
     code_names,
     flags,
-    is_missing,
     joint_codes,
     numbers,
     ratings,
     repeated_rows,
+    without_missing,
     words_of,
 )
 from equipoise.read.values import alike_notices, class_codes, scale_of, times
@@ -310,10 +309,7 @@ def _read_labels(table: Table, options: VoteFormat) -> tuple[_Fields, Bools]:
     """Kind, classes and codes of the labels, or their values; and which rows have one."""
     if options.kind == "interval":
         return _read_amounts(table, options)
-    labels = code_names(table, "label")
-    missing = is_missing(labels.names)
-    place = np.append(np.where(missing, -1, np.cumsum(~missing) - 1), -1)
-    present = CodedNames(place[labels.codes], tuple(compress(labels.names, ~missing)))
+    present = without_missing(code_names(table, "label"))
     there = present.codes >= 0
     if not there.any():
         raise no_labels(table)

@@ -35,11 +35,11 @@ from equipoise.read.options import Kind, VoteFormat
 from equipoise.read.tables import (
     CodedNames,
     Table,
+    code_names,
     in_one_piece,
-    is_missing,
     is_whole,
+    without_missing,
     word_number,
-    words_of,
 )
 from equipoise.types import (
     GRADES,
@@ -320,29 +320,15 @@ def times(table: Table, column: str) -> _Times:
     array = in_one_piece(table.columns[column])
     if pa.types.is_temporal(array.type):
         return _dates(table, column, array)
-    codes, words = words_of(table, column)
-    used = np.bincount(codes[codes >= 0], minlength=len(words)) > 0
-    there = used & ~is_missing(words) if words else used
-    present = [word for word, has in zip(words, there, strict=True) if has]
-    numeric = _leading(
-        present, lambda some: all(word_number(word) is not None for word in some)
-    )
-    if numeric == len(present):
-        moment, order = _numbers(table, column, present, _rows_of(codes, there))
-    else:
-        moment, order = _texts(table, column, present, (_rows_of(codes, there), numeric))
-    place = np.full(len(words) + 1, -1, dtype=np.int64)
-    place[np.flatnonzero(there)] = np.arange(len(present))
-    spot = place[codes]
+    coded = without_missing(code_names(table, column))
+    read = _numbers if _are_numbers(coded.names) else _texts
+    moment, order = read(table, column, coded)
     moment, order = np.append(moment, 0), np.append(order, 0)
-    return _Times(moment[spot], order[spot], spot >= 0)
+    return _Times(moment[coded.codes], order[coded.codes], coded.codes >= 0)
 
 
-def _rows_of(codes: Ints, there: Bools) -> Ints:
-    """The first row of each word that is there."""
-    first = np.full(len(there) + 1, len(codes), dtype=np.int64)
-    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
-    return first[:-1][there]
+def _are_numbers(words: Iterable[str]) -> bool:
+    return all(word_number(word) is not None for word in words)
 
 
 def _dates(table: Table, column: str, array: Any) -> _Times:
@@ -363,8 +349,9 @@ def _dates(table: Table, column: str, array: Any) -> _Times:
     return _Times(fine // _PER_MILLISECOND[unit], fine, np.asarray(stamp.is_valid()))
 
 
-def _numbers(table: Table, column: str, words: Sequence[str], rows: Ints) -> tuple[Ints, Ints]:
+def _numbers(table: Table, column: str, coded: CodedNames) -> tuple[Ints, Ints]:
     """Milliseconds and order of moments that are written as numbers."""
+    words = coded.names
     if all(_WHOLE.fullmatch(word) for word in words):
         whole = np.array([int(word) for word in words], dtype=np.int64)
         return whole, whole
@@ -372,8 +359,7 @@ def _numbers(table: Table, column: str, words: Sequence[str], rows: Ints) -> tup
     size = np.abs(exact)
     large = np.flatnonzero(size > _LARGEST)
     if len(large):
-        first = large[np.argmin(rows[large])]
-        raise _fault(table, int(rows[first]), column, words[first])
+        raise _fault(table, column, coded, int(large[0]))
     fractions = any(value != value.to_integral_value() for value in exact)
     factor = 1000 if fractions and bool((size < _SECONDS).all()) else 1
     moment = np.array([int((value * factor).to_integral_value()) for value in exact])
@@ -389,37 +375,20 @@ def _exact(word: str) -> Decimal:
     return value if value.is_finite() else Decimal(2 * _LARGEST)
 
 
-def _texts(
-    table: Table, column: str, words: Sequence[str], rows_and_numeric: tuple[Ints, int]
-) -> tuple[Ints, Ints]:
-    """Milliseconds and order of ISO 8601 text.
-
-    `rows_and_numeric`: the first row of every word, and how many words are numbers.
-    """
+def _texts(table: Table, column: str, coded: CodedNames) -> tuple[Ints, Ints]:
+    """Milliseconds and order of ISO 8601 text."""
     import pyarrow as pa
 
-    rows, numeric = rows_and_numeric
-    by_row = np.argsort(rows, kind="stable")
-    text = pa.array([words[code] for code in by_row], pa.string())
-    longest = 0
+    text = pa.array(coded.names, pa.string())
     for unit, zone in _KINDS:
         kind = pa.timestamp(unit, zone)
-        length = _leading(text, partial(_casts, kind))
-        longest = max(longest, length)
-        if length == len(words):
-            fine = np.empty(len(words), dtype=np.int64)
-            fine[by_row] = np.asarray(text.cast(kind).cast(pa.int64()))
+        if _casts(kind, text):
+            fine = np.asarray(text.cast(kind).cast(pa.int64()))
             return fine // _PER_MILLISECOND[unit], fine
-    first = by_row[min(max(longest, _numeric_rows(words, by_row, numeric)), len(words) - 1)]
-    raise _fault(table, int(rows[first]), column, words[first])
-
-
-def _numeric_rows(words: Sequence[str], by_row: Ints, numeric: int) -> int:
-    """How many moments are numbers before the first, in the order of rows, that is none."""
-    if not numeric:
-        return 0
-    odd = (place for place, code in enumerate(by_row) if word_number(words[code]) is None)
-    return next(odd, len(words))
+    casts = [partial(_casts, pa.timestamp(*kind)) for kind in _KINDS]
+    longest = [_leading(text, casts_all) for casts_all in casts]
+    longest.append(_leading(coded.names, _are_numbers))
+    raise _fault(table, column, coded, max(longest))
 
 
 def _casts(kind: Any, text: Any) -> bool:
@@ -434,8 +403,6 @@ def _casts(kind: Any, text: Any) -> bool:
 
 def _leading(sequence: Any, holds: Callable[[Any], bool]) -> int:
     """Length of the longest beginning for which something holds that holds for shorter ones."""
-    if holds(sequence):
-        return len(sequence)
     low, high = 0, len(sequence)
     while high - low > 1:
         middle = (low + high) // 2
@@ -443,13 +410,11 @@ def _leading(sequence: Any, holds: Callable[[Any], bool]) -> int:
     return low
 
 
-def _fault(table: Table, row: int, column: str, word: str) -> InputError:
-    return InputError(
-        table.where(row),
-        f"{column} {quoted(word)}",
-        _EXPECTED,
-        "write times as 2024-05-01T12:30:00Z",
-    )
+def _fault(table: Table, column: str, coded: CodedNames, number: int) -> InputError:
+    """Refuse a word where it stands first."""
+    row = int(np.flatnonzero(coded.codes == number)[0])
+    got, do = f"{column} {quoted(coded.names[number])}", "write times as 2024-05-01T12:30:00Z"
+    return InputError(table.where(row), got, _EXPECTED, do)
 
 
 _MOST = 200_000  # names up to which they are compared

@@ -141,7 +141,7 @@ class _SharedVotes(NamedTuple):
         yes = self.label == 1
         np.minimum.at(least, self.who[yes], self.answer[yes])
         np.maximum.at(most, self.who[~yes], self.answer[~yes])
-        return np.asarray(least > most)
+        return least > most
 
 
 def _answers_of_model(annotations: Annotations, model: Predictions) -> Floats | None:
@@ -212,7 +212,7 @@ def _copying_annotators(
     enough = np.asarray(varied & (answers.sum(axis=1) >= DISPUTED))
     if not enough.any():
         return enough
-    return np.asarray(enough & votes.agreeing_annotators(people))
+    return enough & votes.agreeing_annotators(people)
 
 
 def _disputed_items(annotations: Annotations, rows: Ints) -> Bools:
@@ -223,7 +223,7 @@ def _disputed_items(annotations: Annotations, rows: Ints) -> Bools:
     high = np.full(len(annotations.items), -1)
     np.minimum.at(low, item, label)
     np.maximum.at(high, item, label)
-    return np.asarray(high > low)
+    return high > low
 
 
 def _refuse_own_truth(model: Predictions, votes: _SharedVotes, disputed: Bools) -> None:

@@ -368,7 +368,7 @@ class Study:
         if self.votes is None or self.votes.group is None:
             return None
         place = {name: code for code, name in enumerate(self.votes.items)}
-        return np.asarray(self.votes.group[[place[name] for name in self.items]])
+        return self.votes.group[[place[name] for name in self.items]]
 
     def _check_plan(self, plan: Resampling) -> None:
         """Refuse a plan that was made for another truth."""

@@ -161,7 +161,7 @@ class Rule:
         if self.name == "youden":
             return sens + spec
         if self.name == "f1":
-            return np.asarray(2 * sens * yes / (called + yes))
+            return 2 * sens * yes / (called + yes)
         if self.name == "prevalence":
             return np.asarray(-np.abs(called - yes))
         assert self.target is not None

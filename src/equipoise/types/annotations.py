@@ -425,7 +425,7 @@ class Annotations:
         began = np.maximum.accumulate(np.where(new, np.arange(len(order)), 0))
         place = np.empty(int(reading.max()) + 1, dtype=np.intp)
         place[reading[order]] = np.arange(len(order)) - began
-        return np.asarray(place[reading])
+        return place[reading]
 
     def first_votes(self, number: int) -> "Annotations":
         """Only the first votes on each item of each task; known truths stay.

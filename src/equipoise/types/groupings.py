@@ -171,7 +171,7 @@ def unmentioned(plausibilities: Plausibilities, group: Ints, groups: int) -> Int
     """How many classes of each group an item's annotations leave out, (items, groups)."""
     items = len(plausibilities.items)
     named = np.bincount(_cells(plausibilities, group, groups), minlength=items * groups)
-    return np.asarray(np.bincount(group, minlength=groups) - named.reshape(items, groups))
+    return np.bincount(group, minlength=groups) - named.reshape(items, groups)
 
 
 def coarsened(plausibilities: Plausibilities, grouping: Grouping) -> Plausibilities:
@@ -248,12 +248,12 @@ def group_chance(plausibilities: Plausibilities, grouping: Grouping, group: str)
 def _summed(cell: Ints, share: Floats, mass: Floats, rest: Floats) -> Floats:
     """Mass per cell (item and group), when the rest is shared so, (items, groups)."""
     named = np.bincount(cell, mass, share.size)
-    return np.asarray(named + (rest[:, None] * share).ravel())
+    return named + (rest[:, None] * share).ravel()
 
 
 def _cells(plausibilities: Plausibilities, group: Ints, groups: int) -> Ints:
     """Number of the item and group of each entry."""
-    return np.asarray(plausibilities.entry_items * groups + group[plausibilities.label])
+    return plausibilities.entry_items * groups + group[plausibilities.label]
 
 
 def _split(plausibilities: Plausibilities, left: Floats, even: Floats, number: int) -> Floats:

@@ -808,7 +808,7 @@ class Plausibilities:
     @property
     def others(self) -> Ints:
         """Number of classes of each item that nobody mentioned, shape (items,)."""
-        return np.asarray(len(self.classes) - np.diff(self.start))
+        return len(self.classes) - np.diff(self.start)
 
     @property
     def packed(self) -> Any:

@@ -159,7 +159,7 @@ class Predictions:
         if tuple(items) != self.items:
             rows = positions(items, self.items, where=f"{self.where}, items")
         if not classes:
-            return np.asarray(self.values[rows])
+            return self.values[rows]
         if self.classes and self.decides and not set(classes) <= set(self.classes):
             place = {name: code for code, name in enumerate(self.classes)}
             there = [code for code, name in enumerate(classes) if name in place]
@@ -168,7 +168,7 @@ class Predictions:
             values[:, there] = self.values[rows][:, places]
             return values
         columns: Ints = positions(classes, self.classes, where=f"{self.where}, classes")
-        return np.asarray(self.values[rows][:, columns])
+        return self.values[rows][:, columns]
 
     def of_items(self, items: Sequence[str]) -> "Predictions":
         """The same for some items, in their order.

@@ -52,7 +52,7 @@ class Votes:
     @property
     def gold(self) -> Bools:
         """Which items gold settles, shape (items,)."""
-        return np.asarray(self.annotator[self.start[:-1]] < 0)
+        return self.annotator[self.start[:-1]] < 0
 
     def mass(self, label: int) -> Floats:
         """How much of each vote goes to a class, shape (votes,)."""
@@ -63,9 +63,7 @@ class Votes:
     def shares(self, label: int) -> PerItem:
         """Mean vote for a class, shape (items,)."""
         total = np.add.reduceat(self.weight, self.start[:-1])
-        return np.asarray(
-            np.add.reduceat(self.weight * self.mass(label), self.start[:-1]) / total
-        )
+        return np.add.reduceat(self.weight * self.mass(label), self.start[:-1]) / total
 
     def subset(self, rows: Ints) -> "Votes":
         """Only the votes of some items, given as positions in `items`."""
@@ -347,7 +345,7 @@ def _opinions(annotations: Annotations, task: str) -> Bools:
     if not gold.any():
         return rows
     _agree(annotations, gold)
-    return np.asarray(rows & (gold | ~gold_items(annotations, task)[annotations.item]))
+    return rows & (gold | ~gold_items(annotations, task)[annotations.item])
 
 
 def gold_items(annotations: Annotations, task: str = "") -> Bools:

@@ -217,7 +217,7 @@ def _trained_classifier(
 
 def _probability_of_label(probabilities: Floats, labels: Ints) -> Floats:
     """The probability of the label that each item has, shape (items,)."""
-    return np.asarray(probabilities[np.arange(len(labels)), labels])
+    return probabilities[np.arange(len(labels)), labels]
 
 
 def self_confidence(probabilities: Floats, labels: Ints) -> Floats:
@@ -304,7 +304,7 @@ def _nonconformity(probabilities: Floats, labels: Ints) -> Floats:
 def _unit_rows(rows: Floats) -> Floats:
     """Embeddings at unit length, in double precision; zeros stay zeros."""
     length = np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)
-    return np.asarray(rows / np.where(length > 0, length, 1))
+    return rows / np.where(length > 0, length, 1)
 
 
 @of_labels

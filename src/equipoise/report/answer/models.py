@@ -189,7 +189,7 @@ class Answer:
     def _values(self) -> Floats:
         """Values by the metric that decides, (tasks, models)."""
         place = LABELS.index(self.labels)
-        return np.asarray(self.evaluation.values[:, 0, place])
+        return self.evaluation.values[:, 0, place]
 
     @cached_property
     def columns(self) -> tuple[RankedModels, ...]:

@@ -169,7 +169,7 @@ class TaskMoves:
         truth = [np.ascontiguousarray(share[keep].ravel()) for share in shares]
         aligned, metric = self.task.aligned, self.task.metric
         prepared = [metric.prepare(aligned.seen(m, metric)[keep]) for m in aligned.scores]
-        return np.asarray(self.sign * self.task.scored(truth, once, prepared)[:, 0])
+        return self.sign * self.task.scored(truth, once, prepared)[:, 0]
 
     def member(self, which: int, target: int, annotations: Annotations) -> Member:
         """Name what a move is about."""
@@ -292,7 +292,7 @@ class TaskMoves:
     def _total(self) -> Floats:
         """Weight of the votes of every item, (items,)."""
         votes = self.task.votes
-        return np.asarray(np.add.reduceat(votes.weight, votes.start[:-1]))
+        return np.add.reduceat(votes.weight, votes.start[:-1])
 
     @cached_property
     def _each(self) -> Floats | None:

@@ -109,7 +109,7 @@ class TaskScorer:
     def full(self) -> Floats:
         """Value of each model on all votes, shape (models,)."""
         once = np.ones((len(self.question.items), 1), dtype=np.uint8)
-        return np.asarray(self.scored(list(self.question.shares), once)[:, 0])
+        return self.scored(list(self.question.shares), once)[:, 0]
 
     @property
     def votes(self) -> Votes:

@@ -139,9 +139,7 @@ class Pilot:
     @cached_property
     def gold(self) -> Bools:
         """Items whose truth is known: their rows are no votes, shape (items,)."""
-        return np.asarray(
-            np.logical_or.reduceat(self.votes.annotator < 0, self.votes.start[:-1])
-        )
+        return np.logical_or.reduceat(self.votes.annotator < 0, self.votes.start[:-1])
 
     @property
     def several(self) -> bool:
