@@ -35,7 +35,8 @@ from equipoise.read.tables import (
 )
 from equipoise.read.values import alike_notices, class_codes, scale_of, times
 from equipoise.types import (
-    MOST_VOTES,
+    MAY_BE_BLANK,
+    RANGES,
     Annotations,
     Bools,
     Floats,
@@ -55,12 +56,7 @@ _CROWD_KIT = {"item": "task", "annotator": "worker"}
 _Fields = dict[str, Any]  # of `Annotations`, by their names
 _NAMES = {"item": "items", "annotator": "annotators", "task": "tasks", "arm": "arms"}
 _VOTE = frozenset({*_NAMES, "label", "rank"})
-_RANGES = {  # lowest, highest, whether blanks are allowed, and how to say it
-    "weight": (np.nextafter(0, 1), np.inf, False, "a positive number"),
-    "count": (1, MOST_VOTES, False, f"a whole number from 1 to {MOST_VOTES:,}"),
-    "confidence": (0, 1, True, "a number between 0 and 1"),
-    "duration_ms": (0, np.inf, True, "a non-negative number"),
-}
+_NUMBERS = RANGES.keys() - {"value", "rank"}
 
 
 def tidy_annotations(table: Table, options: VoteFormat) -> Annotations:
@@ -450,7 +446,7 @@ def optional_columns(table: Table, item: CodedNames) -> tuple[_Fields, Notices]:
     """
     columns: _Fields = {}
     notices: list[Notice] = []
-    for name in sorted(table.columns.keys() & _RANGES.keys()):
+    for name in sorted(table.columns.keys() & _NUMBERS):
         columns[name] = _numbers_in_range(table, name)
     if "count" in columns:
         columns["count"] = columns["count"].astype(np.int64)
@@ -474,16 +470,17 @@ def optional_columns(table: Table, item: CodedNames) -> tuple[_Fields, Notices]:
 
 def _numbers_in_range(table: Table, name: str) -> Floats:
     """Read a column of numbers and refuse the first that is out of range."""
-    low, high, optional, expected = _RANGES[name]
+    low, high, expected = RANGES[name]
     values = numbers(table, name)
     fine = np.isfinite(values) & (values >= low) & (values <= high)
     if name == "count":
         fine &= values == np.floor(values)
-    bad = np.flatnonzero(~(fine | np.isnan(values)) if optional else ~fine)
-    if len(bad):
-        value = values[bad[0]]
-        got = f"a blank {name}" if np.isnan(value) else f"{name} {value:g}"
-        raise InputError(table.where(bad[0]), got, expected, "correct the value")
+    if name in MAY_BE_BLANK:
+        fine |= np.isnan(values)
+    if not fine.all():
+        row = int(np.argmin(fine))
+        got = f"a blank {name}" if np.isnan(values[row]) else f"{name} {values[row]:g}"
+        raise InputError(table.where(row), got, expected, "correct the value")
     return values
 
 

@@ -7,7 +7,9 @@ from equipoise.types.annotations import (
     COLUMNS,
     GOLD,
     KINDS,
+    MAY_BE_BLANK,
     MOST_VOTES,
+    RANGES,
     Annotations,
     are_steps,
 )

@@ -62,7 +62,7 @@ _WHOLE = (
     *("item", "label", "annotator", "task", "rank", "reading", "count", "arm", "group"),
     "annotator_group",
 )
-_RANGES = {  # lowest, highest, and how to say it
+RANGES = {  # lowest, highest, and how to say it
     "value": (-np.inf, np.inf, "a finite number"),
     "weight": (1e-100, 1e100, "a positive number, neither tiny nor huge"),
     "count": (1, MOST_VOTES, f"a whole number from 1 to {MOST_VOTES:,}"),
@@ -70,7 +70,7 @@ _RANGES = {  # lowest, highest, and how to say it
     "duration_ms": (0, np.inf, "a non-negative number"),
     "rank": (0, np.inf, "a whole number from 0"),
 }
-_OPTIONAL = ("confidence", "duration_ms")  # nan: not known for this row
+MAY_BE_BLANK = ("confidence", "duration_ms")  # nan: not known for this row
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -647,12 +647,12 @@ def _check_numbers(table: Annotations) -> None:
             "two",
             "name both classes, the positive one last, or choose kind nominal",
         )
-    for name, (low, high, expected) in _RANGES.items():
+    for name, (low, high, expected) in RANGES.items():
         column = getattr(table, name)
         if column is None:
             continue
         bad = ~np.isfinite(column) | (column < low) | (column > high)
-        if name in _OPTIONAL:
+        if name in MAY_BE_BLANK:
             bad &= ~np.isnan(column)
         if bad.any():
             raise InputError(
