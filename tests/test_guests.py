@@ -17,7 +17,7 @@ import equipoise as package
 from equipoise import Annotations, InputError, evaluate
 from equipoise.clean import DETECTORS, Collection
 from equipoise.clean.detector import choose
-from equipoise.cli.truth import known_truth
+from equipoise.cli.truth import check_word
 from equipoise.datasets import CATALOGUE as DATASETS
 from equipoise.metrics import CATALOGUE as METRICS
 from equipoise.metrics import by_topic, item_scores, named, require_known
@@ -252,7 +252,8 @@ def test_a_guest_model_is_one_file_and_one_line(guest, equipoise, tmp_path, monk
     assert companions(VOTES) == ("mean_vote",)
     assert fitted(VOTES, ["unsure"], "")["unsure"].model == "unsure"
     assert model("unsure", VOTES, reliability=2.0)(VOTES).certainty.shape == (2,)
-    assert model_title("unsure") == "the unsure" and known_truth("unsure") == "unsure"
+    check_word("truth", "unsure")
+    assert model_title("unsure") == "the unsure"
     with pytest.raises(InputError, match="unsure, prior: 1, expected nothing"):
         model("unsure", VOTES, prior=1)
     with pytest.raises(InputError, match=r"or choose dirichlet, .* or unsure"):

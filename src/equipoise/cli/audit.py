@@ -79,9 +79,8 @@ def audit(options: Options) -> None:
     """
     _check(options)
     check_report_folder(options, MARK)
-    with progress("reading") as tell:
+    with progress("reading"):
         read = _read(options)
-        tell(1, 1)
     report = _report(read, options)
     inputs = {"audited": options.file, "annotations": options.annotations}
     present(report, options, MARK, input_facts(inputs))

@@ -26,12 +26,13 @@ from equipoise.cli.options import (
     ROWS,
     TYPES,
     Options,
+    as_usage,
     check_choice,
     flag,
     misused,
 )
 from equipoise.read.options import require_positive
-from equipoise.types import MOST_DRAWN, InputError, Names
+from equipoise.types import MOST_DRAWN, Names
 
 HELP_ALL = "help_all"
 
@@ -173,11 +174,8 @@ def _check(values: Mapping[str, Any]) -> None:
         if row.choices and value != DEFAULTS[name]:
             check_choice(name, value, _choices(row.choices))
         if row.positive and value is not None:
-            try:
+            with as_usage(name):
                 require_positive(flag(name), value)
-            except InputError as error:
-                message = error.in_command().removeprefix(f"{flag(name)}: ")
-                raise misused(message, name) from None
         whole = isinstance(value, int) and not isinstance(value, bool)
         if whole and not row.any_size and value > MOST_DRAWN:
             got = value if value < 10**18 else "a huge number"

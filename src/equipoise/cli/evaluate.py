@@ -16,6 +16,7 @@ from equipoise.cli.options import (
     OF_SCORES,
     OF_STUDY,
     Options,
+    as_usage,
     check_choice,
     class_names,
     column_map,
@@ -160,11 +161,8 @@ def evaluate(options: Options) -> None:
 def check_scoring(options: Options) -> None:
     """Refuse unknown words, and options of analyses that are left out."""
     if options.resample is not None:
-        try:
+        with as_usage("resample"):
             normalised(options.resample)
-        except InputError as error:
-            message = error.in_command().removeprefix("--resample: ")
-            raise misused(message, "resample") from None
     named = words(options.analyses) if options.analyses else []
     if options.analyses is not None and not named:
         message = f"got {options.analyses!r}, expected analyses, for example ranking,flips"

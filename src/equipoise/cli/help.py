@@ -15,6 +15,7 @@ from equipoise.cli.options import (
     EVERY_MODEL,
     PRIORS,
     RELIABILITIES,
+    as_usage,
     misused,
     words,
 )
@@ -79,12 +80,10 @@ def metric_names(text: str | None) -> list[str]:
     if not names:
         message = "got nothing, expected at least one metric, for example auroc"
         raise misused(message, "metrics")
-    try:
+    with as_usage("metrics"):
         for name in names:
             require_known(name)
         return [named(name).name for name in names]
-    except InputError as error:
-        raise misused(error.in_command().removeprefix("--metrics: "), "metrics") from None
 
 
 def check_k(metrics: "Sequence[Metric]", classes: int) -> None:

@@ -9,7 +9,8 @@ not take have their defaults. Where one flag means two things in two verbs (``--
 Rare options are hidden: ``--help-all`` shows them.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from functools import partial
 from pathlib import Path
@@ -638,14 +639,20 @@ def misused(why: str, name: str) -> typer.BadParameter:
     return typer.BadParameter(why, param_hint=flag(name))
 
 
-def check_choice(name: str, value: str | None, choices: Sequence[str]) -> None:
-    """Refuse a word that an option does not know; None is an option that was left out."""
-    if value is None:
-        return
+@contextmanager
+def as_usage(name: str) -> Iterator[None]:
+    """What a check refuses of the value of an option is wrong usage of it."""
     try:
-        choice(flag(name), value, choices)
+        yield
     except InputError as error:
         raise misused(error.in_command().removeprefix(f"{flag(name)}: "), name) from None
+
+
+def check_choice(name: str, value: str | None, choices: Sequence[str]) -> None:
+    """Refuse a word that an option does not know; None is an option that was left out."""
+    if value is not None:
+        with as_usage(name):
+            choice(flag(name), value, choices)
 
 
 def non_default(options: Options, names: Iterable[str]) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from equipoise.cli.options import (
 from equipoise.cli.reopened import table_files
 from equipoise.cli.screen import progress
 from equipoise.cli.study import ask, first_votes, read_predictions_of, read_table
-from equipoise.cli.truth import known_truth, model_name
+from equipoise.cli.truth import check_word, model_name
 from equipoise.read.options import ANNOTATION_LAYOUTS, PREDICTION_LAYOUTS
 from equipoise.read.plausibilities import read_plausibilities
 from equipoise.read.predictions import read_predictions
@@ -77,10 +77,7 @@ def check_source(options: Options, of_votes: Sequence[str] = OF_VOTES_ALONE) -> 
         if truth.endswith(STORED):
             why = "got a file, expected votes or a model; give the file itself as FILE"
             raise misused(why, "votes_as")
-        try:
-            known_truth(truth)
-        except InputError as error:
-            raise misused(error.in_command().removeprefix("--truth: "), "votes_as") from None
+        check_word("votes_as", truth)
         if truth == "votes":
             why = "belongs to a model of votes; choose it with --truth"
             refuse_unused(options, ("reliability", "prior"), why)
@@ -201,10 +198,9 @@ def _fitted(table: Annotations, options: Options) -> tuple[Plausibilities, str]:
     """Fit the model to the one task; the fit, and the name of the model."""
     assert options.votes_as is not None
     name, _ = model_name(table, options.votes_as)
-    with progress("fitting") as tell:
+    with progress("fitting"):
         fit = model(name, table, reliability=options.reliability, prior=options.prior)
         truth = fit(table, task=table.tasks[0])
-        tell(1, 1)
     return truth, name
 
 

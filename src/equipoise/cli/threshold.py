@@ -103,11 +103,10 @@ def threshold_plan(options: Options) -> None:
     if options.out is not None:
         _refuse_present(options.out, options)
     size = SampleSize(options.bins or BINS, options.per_bin or PER_BIN, options.seed)
-    with progress("reading") as tell:
+    with progress("reading"):
         read = read_probabilities(options)
         probabilities = read.probabilities
         sample = sampling_plan(probabilities.values, probabilities.items, *size)
-        tell(1, 1)
     report = Report(
         title="Which items should experts see?",
         scope=f"Probabilities: {probabilities.source}.",
@@ -211,7 +210,7 @@ def _rule(options: Options) -> Rule:
 
 def _report(options: Options, key: "PlanKey | None") -> Report:
     """Read everything and set the threshold, under a bar."""
-    with progress("reading") as tell:
+    with progress("reading"):
         read = read_probabilities(options)
         probabilities = read.probabilities
         usual = SampleSize(options.bins or BINS, options.per_bin or PER_BIN, options.seed)
@@ -224,7 +223,6 @@ def _report(options: Options, key: "PlanKey | None") -> Report:
         task = options.task or read.task
         votes = _read_experts(replace(options, task=task), sample, sure=key is not None)
         scored = read_models(options, task)
-        tell(1, 1)
     with progress("threshold") as tell:
         metrics = metric_names(options.metrics) or ["auroc"]
         settings = Settings(on_missing=options.on_missing, progress=tell)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import typer
 
-from equipoise.cli.options import Options, flag, misused, words
+from equipoise.cli.options import Options, check_choice, flag, misused, words
 from equipoise.cli.screen import progress
 from equipoise.metrics import Metric, conditioned
 from equipoise.read.files import content
@@ -27,7 +27,6 @@ from equipoise.types import (
     Models,
     Plausibilities,
     Predictions,
-    choice,
     coarsened,
     estimate,
     expected_group_value,
@@ -47,11 +46,8 @@ SHOWN = 3  # items with the highest expected values that are named
 
 def check_truth(options: Options) -> None:
     """Refuse a truth that is none, and options that it would ignore."""
-    try:
-        if options.truth != VOTES:
-            known_truth(options.truth)
-    except InputError as error:
-        raise misused(error.in_command().removeprefix("--truth: "), "truth") from None
+    if not options.truth.endswith(ENDING):
+        check_word("truth", options.truth)
     if options.truth == VOTES:
         for name in ("draws", "burn_in", "reliability", "prior"):
             if getattr(options, name) is not None:
@@ -62,6 +58,11 @@ def check_truth(options: Options) -> None:
         _refuse_burn_in(options, options.truth)
     if options.resample is not None:
         _check_resampling(options.truth, options.resample)
+
+
+def check_word(name: str, word: str) -> None:
+    """Refuse a word that is neither votes nor a model of them."""
+    check_choice(name, word, (VOTES, AUTO, *MODELS))
 
 
 def _refuse_burn_in(options: Options, model: str) -> None:
@@ -120,13 +121,6 @@ class ScoredTruth:
         draws = self.parts[0].draws
         what = "one distribution per item" if draws == 1 else f"{draws:,} draws"
         return f"{self.parts[0].method}, {what}"
-
-
-def known_truth(word: str) -> str:
-    """Refuse a word that is neither votes nor a model nor files."""
-    if word.endswith(ENDING):
-        return word
-    return choice("--truth", word, (VOTES, AUTO, *MODELS))
 
 
 def _chained() -> list[str]:

@@ -52,11 +52,10 @@ def evaluate(options: Options) -> None:
     """
     files = _saved(options)
     check_report_folder(options, MARK)
-    with progress("reading") as tell:
+    with progress("reading"):
         other = options.ood or ()
         how = {"decomposition": options.decomposition, "image": options.image}
         study = read_study(files, other, **how)
-        tell(1, 1)
     inputs = {"predictions": files[:-1], "labels": files[-1:], "ood": other}
     _judge(study, options, input_facts(inputs))
 
