@@ -20,7 +20,7 @@ from equipoise.clean.reading import read_collection
 from equipoise.clean.studies import STUDIES
 from equipoise.cli.clean_scan import EMBEDDINGS
 from equipoise.cli.command import verb
-from equipoise.cli.help import metric_names
+from equipoise.cli.help import analysis_names, metric_names
 from equipoise.cli.options import (
     OF_FOLDER,
     Options,
@@ -35,8 +35,7 @@ from equipoise.read.sources import Source
 from equipoise.read.writing import check_folder
 from equipoise.report.run import RUN_FILES
 from equipoise.report.terminal import show, show_answer
-from equipoise.study.analyses.catalogue import ANALYSES
-from equipoise.types import Annotations, InputError, Names, Report, nearest
+from equipoise.types import Annotations, InputError, Report, nearest
 
 CELLS = "cells"
 SEEDS = 3
@@ -123,7 +122,7 @@ def _check(options: Options) -> None:
     for task in words(options.problems):
         check_choice("problems", task, TASKS)
     metric_names(options.metrics)
-    _analyses(options)
+    analysis_names(options.analyses or "all")
     if options.replicates is not None and options.replicates < 2:
         raise misused(f"got {options.replicates}, expected at least 2", "replicates")
 
@@ -138,21 +137,6 @@ def _by_task(name: str, texts: Sequence[str] | None) -> dict[str, Path]:
             raise misused(f"got {text!r}, expected {expected}", name)
         files[task] = Path(path)
     return files
-
-
-def _analyses(options: Options) -> Names:
-    """Names of analyses."""
-    some = {
-        "all": tuple(ANALYSES),
-        "quick": tuple(name for name, analysis in ANALYSES.items() if analysis.quick),
-        "none": (),
-    }
-    text = options.analyses or "all"
-    if text in some:
-        return some[text]
-    for name in words(text):
-        check_choice("analyses", name, (*ANALYSES, *some))
-    return tuple(words(text))
 
 
 def _check_out(options: Options) -> None:
@@ -309,7 +293,7 @@ def _compared(
 
 def _report(done: BenchmarkResult, options: Options) -> Report:
 
-    names = _analyses(options)
+    names = analysis_names(options.analyses or "all")
     with stages((len(names) + 2) * len(done.tasks)) as stage:
         report = benchmark_report(
             done, analyses=names, title=options.title or "", command=True, stage=stage

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from equipoise.cli.command import verb
-from equipoise.cli.help import check_k, metric_names
+from equipoise.cli.help import analysis_names, check_k, metric_names
 from equipoise.cli.on_disk import evaluate_on_disk, stays_on_disk
 from equipoise.cli.options import (
     OF_FOLDER,
@@ -17,7 +17,6 @@ from equipoise.cli.options import (
     OF_STUDY,
     Options,
     as_usage,
-    check_choice,
     class_names,
     column_map,
     misused,
@@ -68,7 +67,6 @@ from equipoise.report.run import (
     record,
 )
 from equipoise.study import Evaluation, Settings, Study, Thresholds, Tuning
-from equipoise.study.analyses.catalogue import ANALYSES
 from equipoise.study.study import report_replicates
 from equipoise.types import (
     Annotations,
@@ -167,8 +165,7 @@ def check_scoring(options: Options) -> None:
     if options.analyses is not None and not named:
         message = f"got {options.analyses!r}, expected analyses, for example ranking,flips"
         raise misused(message, "analyses")
-    for analysis in named:
-        check_choice("analyses", analysis, tuple(ANALYSES))
+    analysis_names(options.analyses)
     tuned = options.tuning is not None and "=" in options.tuning
     tuned |= options.item_group is not None
     if options.attributes is not None and named and "subgroups" not in named and not tuned:
@@ -195,15 +192,12 @@ def asked_thresholds(options: Options, attributes: Attributes | None) -> Thresho
 
 def asked_analyses(options: Options) -> Names:
     """Names of the analyses to run: those asked for, or those that cost next to nothing."""
-    if options.full:
-        left = {"subgroups"} if options.attributes is None else set()
-        return tuple(name for name in ANALYSES if name not in left)
-    names = words(options.analyses)
-    if not names:
-        names = [name for name, analysis in ANALYSES.items() if analysis.quick]
+    names = analysis_names("all" if options.full else options.analyses)
+    if options.full and options.attributes is None:
+        return tuple(name for name in names if name != "subgroups")
     if options.attributes is not None and "subgroups" not in names and not options.analyses:
-        names.append("subgroups")
-    return tuple(names)
+        return (*names, "subgroups")
+    return names
 
 
 def _prevalence(named: Iterable[str]) -> float | dict[str, float] | None:

@@ -16,10 +16,11 @@ from equipoise.cli.options import (
     PRIORS,
     RELIABILITIES,
     as_usage,
+    check_choice,
     misused,
     words,
 )
-from equipoise.types import InputError, in_command
+from equipoise.types import InputError, Names, in_command
 
 if TYPE_CHECKING:
     from equipoise.metrics import Metric
@@ -84,6 +85,19 @@ def metric_names(text: str | None) -> list[str]:
         for name in names:
             require_known(name)
         return [named(name).name for name in names]
+
+
+def analysis_names(text: str | None) -> Names:
+    """Analyses by name, or `all`, `none`, or the `quick` ones, which are usual."""
+    from equipoise.study.analyses.catalogue import ANALYSES
+
+    quick = tuple(name for name, analysis in ANALYSES.items() if analysis.quick)
+    several = {None: quick, "quick": quick, "all": tuple(ANALYSES), "none": ()}
+    if text in several:
+        return several[text]
+    for name in words(text):
+        check_choice("analyses", name, (*ANALYSES, "quick", "all", "none"))
+    return tuple(words(text))
 
 
 def check_k(metrics: "Sequence[Metric]", classes: int) -> None:

@@ -11,7 +11,7 @@ The fields of `VoteFormat` are the keywords of everything that reads annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from equipoise.types import KINDS as KINDS
 from equipoise.types import (
@@ -204,7 +204,37 @@ def require_positive(where: str, value: object) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class VoteFormat:
+class _Format:
+    """How a table is laid out, and what stands in it."""
+
+    layout: str = SHARED["layout"].default
+    columns: Mapping[str, str] = field(default_factory=dict)
+    classes: Names | None = None
+
+    @classmethod
+    def of(cls, keywords: Mapping[str, Any]) -> Self:
+        """Check the keywords given by a caller.
+
+        Examples
+        --------
+        >>> VoteFormat.of({"kind": "ordinal", "classes": [1, 2, 3]}).classes
+        ('1', '2', '3')
+        >>> VoteFormat.of({"knd": "ordinal"})
+        Traceback (most recent call last):
+        ...
+        equipoise.InputError: keyword 'knd': unknown, expected one of 'layout', ...
+        """
+        require_keywords(keywords, tuple(cls.__dataclass_fields__))
+        return cls(**keywords)
+
+    def _check(self, layouts: Names, columns: Names) -> None:
+        choice("layout", str(self.layout), layouts)
+        object.__setattr__(self, "columns", _mapping(self.columns, columns))
+        object.__setattr__(self, "classes", _class_names(self.classes))
+
+
+@dataclass(frozen=True, kw_only=True)
+class VoteFormat(_Format):
     """How to read annotations.
 
     Attributes
@@ -227,37 +257,16 @@ class VoteFormat:
         Phases whose votes count, separated by commas.
     """
 
-    layout: str = SHARED["layout"].default
     kind: Kind | None = None
-    classes: Names | None = None
-    columns: Mapping[str, str] = field(default_factory=dict)
     repeats: str = SHARED["repeats"].default
     exchangeable: bool = SHARED["exchangeable"].default
     phases: str = SHARED["phases"].default
 
     def __post_init__(self) -> None:
-        choice("layout", str(self.layout), ANNOTATION_LAYOUTS)
+        self._check(ANNOTATION_LAYOUTS, TIDY)
         for phase in str(self.phases).split(","):
             choice("phases", phase.strip(), PHASES)
         check_shared("", self)
-        object.__setattr__(self, "columns", _mapping(self.columns, TIDY))
-        object.__setattr__(self, "classes", _class_names(self.classes))
-
-    @classmethod
-    def of(cls, keywords: Mapping[str, Any]) -> "VoteFormat":
-        """Check the keywords given by a caller.
-
-        Examples
-        --------
-        >>> VoteFormat.of({"kind": "ordinal", "classes": [1, 2, 3]}).classes
-        ('1', '2', '3')
-        >>> VoteFormat.of({"knd": "ordinal"})
-        Traceback (most recent call last):
-        ...
-        equipoise.InputError: keyword 'knd': unknown, expected one of 'layout', ...
-        """
-        require_keywords(keywords, tuple(cls.__dataclass_fields__))
-        return cls(**keywords)
 
     def refuse(self, *names: str, where: str) -> None:
         """Raise if a keyword was given that means nothing for this source."""
@@ -272,7 +281,7 @@ class VoteFormat:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScoreFormat:
+class ScoreFormat(_Format):
     """How to read predictions.
 
     Attributes
@@ -291,25 +300,14 @@ class ScoreFormat:
         The question answered, for a table that does not name it.
     """
 
-    layout: str = SHARED["layout"].default
-    columns: Mapping[str, str] = field(default_factory=dict)
-    classes: Names | None = None
     tasks: Names | None = None
     model: str | None = None
     task: str | None = None
 
     def __post_init__(self) -> None:
-        choice("layout", str(self.layout), PREDICTION_LAYOUTS)
-        object.__setattr__(self, "columns", _mapping(self.columns, LONG))
-        object.__setattr__(self, "classes", _class_names(self.classes))
+        self._check(PREDICTION_LAYOUTS, LONG)
         if self.tasks is not None:
             object.__setattr__(self, "tasks", tuple(map(str, self.tasks)))
-
-    @classmethod
-    def of(cls, keywords: Mapping[str, Any]) -> "ScoreFormat":
-        """Check the keywords given by a caller."""
-        require_keywords(keywords, tuple(cls.__dataclass_fields__))
-        return cls(**keywords)
 
 
 def _class_names(classes: Iterable[Any] | None) -> Names | None:

@@ -125,15 +125,11 @@ class RunSettings:
 
     Attributes
     ----------
-    resample, resample_reason, scope, group, items_redrawn
-        What was drawn anew and why, what the result speaks for, the groups of items that stay
-        together, and whether items were resampled.
-    all_panels_of
-        Number of annotators whose panels are all listed, each counting by its probability; 0
-        where replicates count alike.
-    population, effective_annotators, decides
-        Whom intervals and verdicts speak for, how many annotators the
-        design is worth, and whether that is enough for a verdict.
+    resample, scope, group
+        What was drawn anew, what the result speaks for, and the groups of items that stay
+        together.
+    population, decides
+        Whom intervals and verdicts speak for, and whether there are enough for a verdict.
     margin, matters
         How much worse still counts as no worse, and the smallest difference that counts.
     looks
@@ -141,7 +137,6 @@ class RunSettings:
     """
 
     resample: str
-    resample_reason: str
     replicates: int
     seed: int
     plan: str
@@ -151,10 +146,7 @@ class RunSettings:
     hard: str
     group: str | None = None
     scope: str = ""
-    items_redrawn: bool | None = None
-    all_panels_of: int = 0
     population: str = ""
-    effective_annotators: float = float("nan")
     decides: bool = True
     margin: float | None = unsaid()
     matters: float | None = unsaid()
@@ -487,14 +479,12 @@ def _settings(evaluation: Evaluation, soft: str, hard: str) -> RunSettings:
         group = f"{int(plan.group.max()) + 1} groups of items"
     return RunSettings(
         resample=plan.kind,
-        resample_reason=plan.reason,
         replicates=plan.replicates,
         seed=plan.seed,
         plan=plan.fingerprint,
         level=evaluation.level,
         interval=evaluation.interval,
         population=evaluation.population.whom,
-        effective_annotators=evaluation.population.effective,
         decides=evaluation.population.decides,
         margin=evaluation.margin,
         matters=evaluation.matters,
@@ -503,8 +493,6 @@ def _settings(evaluation: Evaluation, soft: str, hard: str) -> RunSettings:
         hard=hard,
         group=group,
         scope=evaluation.population.scope,
-        items_redrawn=evaluation.population.items,
-        all_panels_of=0 if plan.weights is None else plan.panel_size,
     )
 
 
