@@ -91,19 +91,14 @@ PLANTED: Mapping[Task, tuple[str, str]] = {
     "label_errors": ("changed label", "image"),
 }
 LIST = (  # columns of lists, shown where a list has them
-    Column("rank", "rank", "count"),
-    Column("item", "item"),
-    Column("first", "first"),
-    Column("second", "second"),
-    Column("score", "score", "number"),
-    Column("label", "label"),
+    *columns(rank="count", item="text", first="text", second="text", score="number"),
+    *columns("text", "label"),
     Column("suggested", "looks like"),
-    Column("first_label", "first label", brief=False),
-    Column("second_label", "second label", brief=False),
-    Column("part", "part", brief=False),
-    Column("first_part", "first part", brief=False),
-    Column("second_part", "second part", brief=False),
-    Column("group", "group", "count"),
+    *(
+        Column(key, key.replace("_", " "), brief=False)
+        for key in ("first_label", "second_label", "part", "first_part", "second_part")
+    ),
+    *columns("count", "group"),
     Column("cut", "beyond the cut"),
 )
 EVALUATED = "equipoise evaluate -a votes.csv -p scores.csv --on-missing drop"
@@ -268,29 +263,25 @@ def _card(scan: Scan) -> Card:
 
 
 def _how_many(task: TaskScan) -> str:
-    """How many are suspected: beyond the cut, or the same."""
-    if task.cut is not None and _pairs_of_groups(task) > task.duplicates:
+    """How many are suspected, beyond the cut or else the same; nothing where none is."""
+    within = _pairs_of_groups(task)
+    if task.cut is None:
+        return (
+            f"{counted(within, 'pair')} {'is' if within == 1 else 'are'} the same"
+            if within
+            else ""
+        )
+    if within > task.duplicates:
         images = sum(map(len, task.groups))
         return f"{count(images)} seem to be duplicates, in {counted(len(task.groups), 'group')}"
-    if task.cut is not None:
-        return _seem(task.task, task.cut.flagged) if task.cut.flagged else ""
-    if task.task == "near_duplicates":
-        same = _pairs_of_groups(task)
-        return (
-            f"{counted(same, 'pair')} {'is' if same == 1 else 'are'} the same" if same else ""
-        )
-    return ""
+    number, (noun, singular, several) = task.cut.flagged, SEEM[task.task]
+    words = counted(number, noun) if noun else count(number)
+    return f"{words} {singular if number == 1 else several}" if number else ""
 
 
 def _pairs_of_groups(task: TaskScan) -> int:
     """How many pairs the groups of duplicates have, whether or not each was scored."""
     return sum(len(group) * (len(group) - 1) // 2 for group in task.groups)
-
-
-def _seem(task: Task, number: int) -> str:
-    noun, singular, several = SEEM[task]
-    number_of = counted(number, noun) if noun else count(number)
-    return f"{number_of} {singular if number == 1 else several}"
 
 
 def _holds_for(scan: Scan) -> str:
@@ -356,15 +347,17 @@ def _task_finding(task: TaskScan, scan: Scan, key: str) -> Finding:
 
 
 def _suspect(line: Suspicion, addresses: Mapping[str, str]) -> Suspect:
-    marks = line.labels if len(line.items) == 2 else ("",)
-    parts = line.parts or ("",) * len(line.items)
+    blank = ("",) * len(line.items)
+    labels = line.labels if len(line.items) == 2 else ()
     return Suspect(
         line.name,
         float(line.rank),
         line.score,
         tuple(
             Picture(name, addresses.get(name, ""), ", ".join(filter(None, remarks)))
-            for name, *remarks in zip(line.items, marks or ("",) * 2, parts, strict=False)
+            for name, *remarks in zip(
+                line.items, labels or blank, line.parts or blank, strict=True
+            )
         ),
         _remark(line),
         flagged=line.flagged,
@@ -391,15 +384,10 @@ def _sentence(task: TaskScan) -> str:
     pairs = task.task == "near_duplicates"
     looked = counted(task.scored, "closest pair" if pairs else "image")
     first = f"{task.suspects[0].in_words} {'come' if pairs else 'comes'} first"
-    if task.cut is not None:
-        if not task.cut.flagged:
-            return f"None of {looked} lies beyond the automatic cut; {first}."
-        lie = "lies" if task.cut.flagged == 1 else "lie"
-        return f"{_seem(task.task, task.cut.flagged)} and {lie} beyond the cut; {first}."
     clause = _how_many(task)
-    return f"{capital(clause)}; {first}." if clause else (
-        f"{capital(looked)} are ranked; {first}."
-    )  # fmt: skip
+    if not clause and task.cut is not None:
+        clause = f"None of {looked} lies beyond the automatic cut"
+    return f"{capital(clause or f'{looked} are ranked')}; {first}."
 
 
 def _more(task: TaskScan) -> Iterator[str]:
@@ -438,7 +426,7 @@ def _tables(task: TaskScan, *, open_: bool) -> Iterator[Table]:
     lines = list_rows(task)
     keys = tuple(dict.fromkeys(name for row in lines for name in row))
     hidden = {"group": not task.groups, "cut": task.cut is None}
-    columns = [
+    shown = [
         replace(column, words={"": "none"})
         for column in LIST
         if column.key in keys and not hidden.get(column.key)
@@ -449,7 +437,7 @@ def _tables(task: TaskScan, *, open_: bool) -> Iterator[Table]:
     yield Table(
         name=task.task,
         caption=f"{TITLES[task.task]}, most suspicious first",
-        columns=columns,
+        columns=shown,
         rows=listed,
         brief=listed[:FIRST],
         file=False,
@@ -460,8 +448,7 @@ def _tables(task: TaskScan, *, open_: bool) -> Iterator[Table]:
         yield Table(
             name="duplicate_groups",
             caption="Groups of duplicates",
-            columns=(Column("group", "group", "count"), Column("images", "images", "count"),
-                     Column("items", "items", "names")),
+            columns=(*columns("count", "group", "images"), Column("items", "items", "names")),
             rows=[{"group": k, "images": len(group), "items": group}
                   for k, group in enumerate(task.groups, start=1)],
         )  # fmt: skip
