@@ -270,34 +270,27 @@ def _walk(root: Path, under: str, rejected: list[InputError]) -> Iterator[tuple[
 
 def _why_unusable(root: Path, name: str) -> InputError | None:
     """Why a file must not be opened, or cannot be named."""
+    path = root / name
     try:
         name.encode()
-        mode = (root / name).stat().st_mode if not (root / name).is_symlink() else 0
+        target = path.resolve(strict=True)
+        mode = target.stat().st_mode
     except UnicodeEncodeError:
         shown = name.encode(errors="replace").decode()
         return _refusal(shown, "a name that is no text", "rename the file")
-    except OSError as error:
-        return _refusal(name, f"cannot be opened ({error.strerror})", "allow reading it")
+    except (OSError, RuntimeError) as error:
+        if path.is_symlink():
+            return _refusal(name, "a link to nothing, or to itself", "mend or remove it")
+        return _refusal(name, f"cannot be opened ({error})", "allow reading it")
     if SEPARATOR in name:
         got = f"a name with {SEPARATOR!r}, which stands between the items of a pair"
         return _refusal(name, got, "rename the file")
-    if not mode:
-        return _why_link_unusable(root, name)
-    return None if stat.S_ISREG(mode) else _refusal(name, _SPECIAL, "remove it")
-
-
-def _why_link_unusable(root: Path, name: str) -> InputError | None:
-    """Why a link is not followed."""
-    try:
-        target = (root / name).resolve(strict=True)
-    except (OSError, RuntimeError):
-        return _refusal(name, "a link to nothing, or to itself", "mend or remove it")
     if not target.is_relative_to(root):
         return _refusal(name, "a link out of the folder", "copy the file into the folder")
     if target.is_dir():
         do = "remove it: its images are read where they are"
         return _refusal(name, "a link to a folder", do)
-    return None if target.is_file() else _refusal(name, _SPECIAL, "remove it")
+    return None if stat.S_ISREG(mode) else _refusal(name, _SPECIAL, "remove it")
 
 
 def _ending(name: str) -> str:

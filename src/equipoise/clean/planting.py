@@ -3,7 +3,7 @@
 Three kinds, each by a plan, all by one seed:
 
 - `OffTopic`: pictures of another collection, or made up (`MADE_UP`). Where there are only
-  embeddings: centre + distance x r x u, with r the distance of an item, drawn at random, to the
+  embeddings: centre + 1.5 r u, with r the distance of an item, drawn at random, to the
   centre of all, and u a random direction;
 - `Copies`: altered copies (`ALTERATIONS`); where there are only embeddings, the item plus
   strength x r x u, with r its own distance to the centre. Copies of one item, and the item, are
@@ -299,6 +299,7 @@ _USUAL = tuple(Alteration(kind, 1.0 if kind == "mirror" else 0.5) for kind in AL
 _USUAL_OF_EMBEDDINGS = tuple(Alteration("noise", strength) for strength in (0.1, 0.3, 0.6))
 _STAGES = {"copies": 1, "off_topic": 2, "labels": 3, "order": 4, "pairs": 5, "pictures": 6}
 __all__ = ["ALTERATIONS", "MADE_UP", "Alteration", "Copies", "Flips", "OffTopic", "contaminate"]
+FAR = 1.5  # of what is off topic among embeddings without pictures; 1 is as far as others
 _SAME = 1e-9  # distance below which two items are the same
 Pair = tuple[int, int]
 
@@ -313,22 +314,13 @@ class OffTopic:
         Of the items.
     source
         A collection whose images are drawn; None makes pictures up.
-    kinds
-        Of pictures that are made up, in turn.
-    distance
-        Of embeddings without pictures: how far out, 1 is as far as others.
     """
 
     share: float = 0.05
     source: Collection | None = None
-    kinds: Names = tuple(MADE_UP)
-    distance: float = 1.5
 
     def __post_init__(self) -> None:
         _check_share("off-topic", self.share)
-        for kind in self.kinds:
-            choice("off-topic, kind", kind, tuple(MADE_UP))
-        require_number("off-topic, distance", self.distance, above=0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -437,7 +429,7 @@ def plan_insertions(data: Collection, plan: OffTopic | None, seed: int) -> list[
     number = max(1, round(plan.share * len(data)))
     if plan.source is None:
         places = random.integers(0, len(data), number).tolist()
-        kinds = plan.kinds if data.images is not None else ("far",)
+        kinds = ("far",) if data.images is None else tuple(MADE_UP)
         return [
             PlantedItem(
                 f"{prefix}off-topic-{n:05d}-{kinds[n % len(kinds)]}",
@@ -467,7 +459,7 @@ def _with_planted(
     other = off_topic.source.images if off_topic and off_topic.source else None
     return Collection(
         items=(*data.items, *(item.name for item in planted)),
-        embeddings=_more_embeddings(data, planted, off_topic, seed),
+        embeddings=_more_embeddings(data, planted, seed),
         images=None
         if data.images is None
         else PlantedImages(data.images, other, tuple(planted), seed),
@@ -498,7 +490,7 @@ def _embedded(data: Collection, planted: Bools, encoder: Encoder | None) -> Coll
 
 
 def _more_embeddings(
-    data: Collection, planted: Sequence[PlantedItem], off_topic: OffTopic | None, seed: int
+    data: Collection, planted: Sequence[PlantedItem], seed: int
 ) -> Floats | None:
     """Embeddings of planted items where there are no pictures; zeros where there are."""
     if data.embeddings is None:
@@ -507,12 +499,12 @@ def _more_embeddings(
     if data.images is not None:
         blank = np.zeros((len(planted), rows.shape[1]))
         return np.concatenate((rows, blank)).astype(data.embeddings.dtype)
-    centre, distance = rows.mean(axis=0), off_topic.distance if off_topic else 0.0
+    centre = rows.mean(axis=0)
     new = np.empty((len(planted), rows.shape[1]))
     for number, item in enumerate(planted):
         direction = stream(seed, "pictures", number).normal(size=rows.shape[1])
         start = centre if item.alteration is None else rows[item.place]
-        far = distance if item.alteration is None else item.alteration.strength
+        far = FAR if item.alteration is None else item.alteration.strength
         reach = far * np.linalg.norm(rows[item.place] - centre)
         new[number] = start + reach * direction / np.linalg.norm(direction)
     return np.concatenate((rows, new)).astype(data.embeddings.dtype)

@@ -22,8 +22,7 @@ Embeddings in a file, with the ids of their items: rows mean nothing, ids everyt
 - ``.npz``: ``embeddings`` (or ``features``), shape (items, features), and ``items`` (or
   ``ids``, ``index``, ``names``); ``labels`` (names, or codes of ``classes``) and ``split`` may
   be there;
-- ``.npy``: the array alone; ids stand one per line in ``NAME.ids.txt`` (or ``NAME_ids.txt``)
-  beside it, and are numbers of rows, from 0, where there is no such file, which is said;
+- ``.npy``: the array alone; ids are numbers of rows, from 0, which is said;
 - ``.csv``, ``.tsv``, ``.parquet``: a column of ids, columns of numbers or one column of lists;
   ``label`` and ``split`` may be there; columns of words are left aside, which is said, and so
   are names of features that are not numbered like the others.
@@ -88,7 +87,6 @@ MOST_WHOLE = 2**53  # up to which a float is a whole number for sure
 ENDINGS = (".npz", ".npy", *TABULAR)
 _VALUES = ("embeddings", "features", "embedding", "x")
 _IDS = ("items", "ids", "index", "names", "item", "id")
-_BESIDE = (".ids.txt", "_ids.txt")
 
 
 def read_features(path: AnyPath) -> Collection:
@@ -98,7 +96,7 @@ def read_features(path: AnyPath) -> Collection:
         if file.suffix == ".npz":
             return _read_archive(file)
         if file.suffix == ".npy":
-            return _read_array_with_ids(file, Path(path))
+            return _read_array(file)
         return _read_columns(file)
     except InputError as error:
         where = error.where.replace("collection", file.name, 1)
@@ -189,22 +187,14 @@ def _labels(values: Any, classes: Sequence[str], where: str) -> Names:
     return tuple("" if code < 0 else classes[code] if classes else str(code) for code in whole)
 
 
-def _read_array_with_ids(file: Content, path: Path) -> Collection:
+def _read_array(file: Content) -> Collection:
     values = read_array(file)
-    beside = [path.with_name(f"{path.stem}{ending}") for ending in _BESIDE]
-    present = [path for path in beside if path.is_file()]
-    if present:
-        text = content(present[0]).data.decode("utf-8-sig", errors="replace")
-        items = tuple(line.strip() for line in text.splitlines() if line.strip())
-        return Collection(items=items, embeddings=values)
-    rows_notice = notice(
-        "ids_are_rows",
-        "{file} has no ids beside it ({beside}): items are called by their rows, from 0.",
-        file=file.name,
-        beside=beside[0].name,
+    text = "{file} has no ids: items are called by their rows, from 0."
+    return Collection(
+        items=tuple(map(str, range(len(values) if np.ndim(values) else 0))),
+        embeddings=values,
+        notices=(notice("ids_are_rows", text, file=file.name),),
     )
-    items = tuple(map(str, range(len(values) if np.ndim(values) else 0)))
-    return Collection(items=items, embeddings=values, notices=(rows_notice,))
 
 
 def _read_columns(file: Content) -> Collection:

@@ -62,18 +62,19 @@ def macro(values: Floats) -> float:
     return float(defined.mean()) if len(defined) else float("nan")
 
 
-Corruption = Callable[[Floats, float, np.random.Generator], Floats]
+Random = np.random.Generator
+Corruption = Callable[[Floats, float, Random], Floats]
 _GRID = 16  # severities that are tried
 _AGAIN = "remove the file to calibrate anew"
 _STEPS = 4  # of bisection between two of them: severities to within 1/256
 
 
-def gaussian_noise(images: Floats, severity: float, random: np.random.Generator) -> Floats:
+def gaussian_noise(images: Floats, severity: float, random: Random) -> Floats:
     """Independent noise of a standard deviation up to eight times the grey range."""
     return images + 8 * severity**2 * random.standard_normal(images.shape, np.float32)
 
 
-def motion_blur(images: Floats, severity: float, random: np.random.Generator) -> Floats:
+def motion_blur(images: Floats, severity: float, random: Random) -> Floats:
     """The mean along a line of up to twice the height, in one of four directions per image.
 
     Across it the image shakes by half as much.
@@ -97,7 +98,7 @@ def _smeared(images: Floats, direction: NDArray[np.int64], steps: int) -> Floats
     return total / (2 * steps + 1)
 
 
-def vignette(images: Floats, severity: float, random: np.random.Generator) -> Floats:
+def vignette(images: Floats, severity: float, random: Random) -> Floats:
     """Darker away from a centre that varies, up to a spot in the dark."""
     y, x = _grid(images)
     centre = random.uniform(-0.2, 0.2, (2, len(images), 1, 1))
@@ -105,7 +106,7 @@ def vignette(images: Floats, severity: float, random: np.random.Generator) -> Fl
     return images * np.exp(-100 * severity**2 * far)[..., None].astype(np.float32)
 
 
-def occlusion(images: Floats, severity: float, random: np.random.Generator) -> Floats:
+def occlusion(images: Floats, severity: float, random: Random) -> Floats:
     """A black rectangle that covers up to the whole of each side."""
     y, x = _grid(images)
     half = np.minimum(1, severity * random.uniform(1.0, 1.1, (2, len(images), 1, 1)))
@@ -114,14 +115,14 @@ def occlusion(images: Floats, severity: float, random: np.random.Generator) -> F
     return np.where(hidden[..., None], np.float32(0), images)
 
 
-def low_contrast(images: Floats, severity: float, random: np.random.Generator) -> Floats:
+def low_contrast(images: Floats, severity: float, random: Random) -> Floats:
     """Grey values drawn towards the image's mean, up to a thirtieth of their spread."""
     del random
     mean = images.mean((1, 2), keepdims=True)
     return mean + (images - mean) * np.float32(30.0**-severity)
 
 
-def pixelation(images: Floats, severity: float, random: np.random.Generator) -> Floats:
+def pixelation(images: Floats, severity: float, random: Random) -> Floats:
     """Squares of equal grey, up to the whole height, their grid at random."""
     size = max(1, round(1 + severity * (images.shape[1] - 1)))
     start = random.integers(0, size, (2, len(images)))
@@ -138,7 +139,7 @@ def pixelation(images: Floats, severity: float, random: np.random.Generator) -> 
     return coarse
 
 
-def rotation(images: Floats, severity: float, random: np.random.Generator) -> Floats:
+def rotation(images: Floats, severity: float, random: Random) -> Floats:
     """Turned by up to 180 degrees either way, nearest pixel, black outside."""
     y, x = _grid(images)
     height, width = images.shape[1:3]
@@ -153,7 +154,7 @@ def rotation(images: Floats, severity: float, random: np.random.Generator) -> Fl
     return np.where(inside[..., None], turned, np.float32(0))
 
 
-def overexposure(images: Floats, severity: float, random: np.random.Generator) -> Floats:
+def overexposure(images: Floats, severity: float, random: Random) -> Floats:
     """Brighter by a gamma down to a five-hundredth, so that structure is lost in white."""
     del random
     return images ** np.float32(500.0**-severity)

@@ -1,9 +1,9 @@
 """Networks: what turns an image into a feature, z = f(x).
 
 - `ResNet`: four stages of two basic blocks with batch normalisation; width 64 is ResNet-18
-  (He et al., CVPR 2016), 11.18 million parameters with 14 labels. Stem ``"small"`` (default,
-  for images under 128 px) is the usual 7 x 7 convolution of stride 2 *without* the max-pooling,
-  so that 64 px become maps of 32, 16, 8 and 4; stem ``"imagenet"`` keeps the max-pooling.
+  (He et al., CVPR 2016), 11.18 million parameters with 14 labels. The stem,
+  for images under 128 px, is the usual 7 x 7 convolution of stride 2 *without* the max-pooling,
+  so that 64 px become maps of 32, 16, 8 and 4.
 - `ViT`: pre-norm transformer with a class token and learned positions; 192 wide, 12 deep, 3
   heads is ViT-tiny (Touvron et al., ICML 2021). Patch 8 makes 64 tokens of 64 px and 5.37
   million parameters with 14 labels.
@@ -19,7 +19,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Literal
 
 import torch
 from torch import Tensor, nn
@@ -149,15 +148,13 @@ class ResNet:
     transformer = False
     width: int = 64
     blocks: int = 2
-    stem: Literal["small", "imagenet"] = "small"
 
     def check(self, shape: ImageShape) -> None:
         """Refuse images that would vanish on the way."""
-        least = 32 if self.stem == "imagenet" else 16
-        if min(shape.height, shape.width) < least:
+        if min(shape.height, shape.width) < 16:
             raise InputError(
                 "architecture ResNet", f"images of {shape.height} x {shape.width} pixels",
-                f"at least {least} x {least}", "give larger images or the stem 'small'",
+                "at least 16 x 16", "give larger images",
             )  # fmt: skip
 
     def network(self, shape: ImageShape) -> Network:
@@ -167,8 +164,6 @@ class ResNet:
             nn.Conv2d(shape.channels, width, 7, 2, 3, bias=False), nn.BatchNorm2d(width),
             nn.ReLU(),
         ]  # fmt: skip
-        if self.stem == "imagenet":
-            parts.append(nn.MaxPool2d(3, 2, 1))
         before = width
         for stage in range(4):
             for block in range(self.blocks):
