@@ -45,9 +45,9 @@ from equipoise.clean.detector import (
 from equipoise.clean.detectors import DETECTORS
 from equipoise.clean.planting import Copies, Flips, OffTopic, contaminate
 from equipoise.clean.similarity import neighbours
+from equipoise.metrics import precision_at_k
 from equipoise.study import Row, evaluate
 from equipoise.types import (
-    Annotations,
     Floats,
     InputError,
     Ints,
@@ -569,34 +569,17 @@ def _check_detector(
     bad = {truth.items[i] for i in truth.item[truth.label == 1]}
     within = math.ceil(REACH * len(bad))
     names = [*METRICS, f"precision_at_{len(bad)}"]
-    scored = evaluate(_scores_of_judged(judged, truth), truth, metrics=names)
+    scored = evaluate(replace(judged, task=truth.tasks[0]), truth, metrics=names)
     whole = judged
     if detector.task == "near_duplicates":  # among all pairs, not only those that were judged
         whole = scores_of(detector, study.collection, seed, tell)
+    is_bad = np.array([float(name in bad) for name in whole.items])
+    depth = min(within, len(is_bad))
     return Planted(
         task=detector.task,
         detector=detector.name,
         planted=len(bad),
-        found=round(_expected_hits(whole, bad, within)),
+        found=round(depth * precision_at_k(is_bad, whole.values, k=depth)),
         within=within,
         metrics=tuple(row for row in scored.table() if row.labels == "hard"),
     )
-
-
-def _scores_of_judged(judged: Predictions, truth: Annotations) -> Predictions:
-    """Scores of what was judged, under its task; items without a label may have none."""
-    scored = set(judged.items)
-    scored_items = judged.of_items([name for name in truth.items if name in scored])
-    return replace(scored_items, task=truth.tasks[0])
-
-
-def _expected_hits(ranked: Predictions, bad: set[str], within: int) -> float:
-    """How many of the bad are among the first; those that tie at the end count by share."""
-    values = np.asarray(ranked.values, dtype=float)
-    is_bad = np.array([name in bad for name in ranked.items])
-    if len(values) <= within:
-        return float(is_bad.sum())
-    edge = np.sort(values)[-within]
-    above, level = values > edge, values == edge
-    share = (within - above.sum()) / level.sum()
-    return float(is_bad[above].sum() + share * is_bad[level].sum())
