@@ -9,17 +9,16 @@ the votes, and a threshold that no rating straddles.
 
 import numpy as np
 
+from equipoise.truth.agreement.coefficients import TaskVotes, collect
 from equipoise.truth.choosing import confusion_bytes
 from equipoise.truth.confusion import dawid_skene
 from equipoise.types import (
     Annotations,
     InputError,
-    Ints,
     Names,
     Notice,
     Option,
     Plausibilities,
-    Votes,
     added_votes,
     collect_votes,
     hint,
@@ -70,11 +69,16 @@ def cautions(
         return notices
     if len(np.unique(votes.annotator)) == 1:
         return [*notices, ONE_ANNOTATOR]
-    item = np.repeat(np.arange(len(top)), votes.sizes)
-    notices += _thin(len(top), classes)
-    notices += _connected(votes.annotator, item)
-    notices += [] if lone else _symmetric(votes, item, opinions)
-    return notices + added_votes(annotations.rows(rows)) + _odd_people(annotations, task, fit)
+    if len(top) < FEW * (classes - 1):  # to learn how often classes occur
+        text = (
+            "Items are few for {classes:count} classes ({items:count}): models of annotators "
+            "know next to nothing about how often a class occurs, and may be far too sure."
+        )
+        notices.append(notice("few_items", text, classes=classes, items=len(top)))
+    of_task = collect(annotations, task)
+    notices += _connected(of_task)
+    notices += [] if lone else _symmetric(of_task)
+    return notices + added_votes(opinions) + _odd_people(annotations, task, fit)
 
 
 def _of_ratings(annotations: Annotations, task: str) -> list[Notice]:
@@ -94,24 +98,14 @@ def _of_ratings(annotations: Annotations, task: str) -> list[Notice]:
     return notices
 
 
-def _thin(items: int, classes: int) -> list[Notice]:
-    """Warn when there are too few items to learn how often classes occur."""
-    text = (
-        "Items are few for {classes:count} classes ({items:count}): models of annotators know "
-        "next to nothing about how often a class occurs, and may be far too sure."
-    )
-    few = notice("few_items", text, classes=classes, items=items)
-    return [few] if items < FEW * (classes - 1) else []
-
-
-def _connected(annotator: Ints, item: Ints) -> list[Notice]:
+def _connected(votes: TaskVotes) -> list[Notice]:
     """Warn when the graph of who rated what falls apart."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
-    identified = annotator >= 0
-    people, who = np.unique(annotator[identified], return_inverse=True)
-    things, what = np.unique(item[identified], return_inverse=True)
+    assert votes.who is not None
+    people, who = np.unique(votes.who, return_inverse=True)
+    things, what = np.unique(votes.item, return_inverse=True)
     size = len(people) + len(things)
     edges = (np.ones(len(who)), (who, len(people) + what))
     groups, part = connected_components(coo_matrix(edges, shape=(size, size)), directed=False)
@@ -127,21 +121,16 @@ def _connected(annotator: Ints, item: Ints) -> list[Notice]:
     return [notice("disconnected", text, groups=groups, alone=alone)]
 
 
-def _symmetric(votes: Votes, item: Ints, annotations: Annotations) -> list[Notice]:
+def _symmetric(votes: TaskVotes) -> list[Notice]:
     """Warn when agreement is at chance, so that no model can tell a class from its opposite."""
-    classes = len(annotations.classes)
-    label = np.zeros(len(item), dtype=np.int64)
-    label[votes.vote] = votes.label
-    order = np.argsort(annotations.item, kind="stable")
-    cell, code = np.unique(item * classes + label, return_inverse=True)
-    times = np.bincount(code, vote_counts(annotations, order))
-    size = np.bincount(cell // classes, times)
-    pairs = float((size * (size - 1)).sum())
-    share = np.bincount(cell % classes, times, classes) / times.sum()
-    expected = float((share**2).sum())
+    count = votes.counts()
+    size, share = (np.asarray(count.sum(axis=axis)).ravel() for axis in (1, 0))
+    pairs, total = float((size * (size - 1)).sum()), float(size.sum())
+    expected = float(((share / total) ** 2).sum())
     if not pairs or expected >= 1:
         return []
-    kappa = (float((times * (times - 1)).sum()) / pairs - expected) / (1 - expected)
+    same = (float(count.multiply(count).sum()) - total) / pairs
+    kappa = (same - expected) / (1 - expected)
     if kappa >= CHANCE:
         return []
     text = (
@@ -166,8 +155,10 @@ def _odd_people(
         return [notice("not_looked_for", text, megabytes=size)]
     fit = dawid_skene(annotations, task=task) if fit is None else fit
     assert fit.skills is not None and fit.skills.confusion is not None
-    table = vote_table(annotations, task)
     names, classes = annotations.annotators or (), len(annotations.classes)
+    votes, table = collect(annotations, task), np.zeros((len(names), classes))
+    assert votes.who is not None
+    np.add.at(table, (votes.who, votes.code), votes.times)
     many = table.sum(axis=1) >= FEW
     constant = many & ((table > 0).sum(axis=1) == 1) & ((table.sum(axis=0) > 0).sum() > 1)
     right = np.einsum("akk->a", fit.skills.confusion) / classes
@@ -187,16 +178,6 @@ def _odd_people(
             text = f"{{number:count}} {verb} {what}: {{names:names}}."
             notices.append(notice(f"{kind}_annotators", text, number=len(who), names=who))
     return notices
-
-
-def vote_table(annotations: Annotations, task: str) -> Ints:
-    """How often each annotator gave each answer, gold rows apart, (annotators, classes)."""
-    assert annotations.annotator is not None and annotations.label is not None
-    rows = annotations.opinions(task)
-    table = np.zeros((len(annotations.annotators or ()), len(annotations.classes)), np.int64)
-    times = 1 if annotations.count is None else annotations.count[rows]
-    np.add.at(table, (annotations.annotator[rows], annotations.label[rows]), times)
-    return table
 
 
 def remarks(annotations: Annotations, truth: Plausibilities) -> list[Notice]:

@@ -12,22 +12,3 @@ from equipoise.scale.disk.label_files import (
 )
 from equipoise.scale.disk.scores import ScoresOnDisk, open_scores
 from equipoise.scale.disk.votes import VotesOnDisk, open_votes
-
-__all__ = [
-    "Agreement",
-    "EvaluationOnDisk",
-    "FitOnDisk",
-    "OnDisk",
-    "ScoresOnDisk",
-    "SoftLabels",
-    "VotesOnDisk",
-    "agreement",
-    "dawid_skene",
-    "evaluate",
-    "glad",
-    "open_scores",
-    "open_votes",
-    "rating_moments",
-    "repartition",
-    "soft_labels",
-]

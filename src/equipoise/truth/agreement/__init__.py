@@ -20,24 +20,3 @@ from equipoise.truth.agreement.table import (
     agreement_summaries,
     agreement_table,
 )
-
-__all__ = [
-    "AgreementTable",
-    "Coefficient",
-    "Pairs",
-    "Person",
-    "ReadingAgreement",
-    "agreement_findings",
-    "agreement_overview",
-    "agreement_summaries",
-    "agreement_table",
-    "cohen_kappa",
-    "cohen_kappa_pairs",
-    "fleiss_kappa",
-    "krippendorff_alpha",
-    "krippendorff_alpha_of_moments",
-    "krippendorff_words",
-    "landis_koch",
-    "percent_agreement",
-    "reading_agreement",
-]
