@@ -2,8 +2,8 @@
 
 Truth: Plackett-Luce (notebook prior) on the public dermatology cases of EQUIPOISE_DATA, or a
 simulation of that shape. Metrics: top-1 and top-3 accuracy, set accuracy at 3 and average
-overlap at 3. The kernels timed are equipoise.kernels.tops (with equipoise.kernels.top_class)
-and equipoise.kernels.orders, all on one thread.
+overlap at 3. The kernels timed are equipoise.kernels.tops (with equipoise.kernels.tops)
+and equipoise.kernels.tops, all on one thread.
 
 Peer: numpy over full arrays (draws, classes) of a few cases, scaled to all of them. It makes
 the draws full and takes the three most plausible classes by argpartition and a sort of those

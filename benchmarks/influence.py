@@ -74,7 +74,7 @@ def main():
 def sorting():
     """The kernels against numpy: the sort, and the derivatives against looking items up."""
     from equipoise.kernels.influence import auroc_influence, precision_influence
-    from equipoise.kernels.sorting import falling
+    from equipoise.kernels.ranking import falling
 
     print(f"   kernels, processor time, peer numpy {np.__version__}")
     random = np.random.default_rng(0)

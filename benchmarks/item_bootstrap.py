@@ -105,7 +105,7 @@ def parts(share, scores):
     """What is left: drawing counts, counting items seen, and items with mass."""
     from equipoise.kernels.ranking import counter, ranking_sums
     from equipoise.kernels.resampling import draw_counts
-    from equipoise.metrics._ranking import sort_items
+    from equipoise.metrics._metric import sort_items
 
     counts, zero = np.empty((ITEMS, 128), dtype=np.uint8), counter(ITEMS)
     order, hard = sort_items(scores[0]), (share > 0.5).astype(float)

@@ -1,8 +1,8 @@
 """Every kernel against numpy doing the same for the same replicates: admitted at 5 times.
 
-Kernels of equipoise.kernels.ranking, equipoise.kernels.top and equipoise.kernels.resampling,
-at 16,577 items and 128 replicates, one thread. The numpy twin takes one replicate at a time,
-sorted once, vectorised over items; its random numbers come from one counter-based stream per
+Kernels of equipoise.kernels.ranking and equipoise.kernels.resampling, at 16,577 items and
+128 replicates, one thread. The numpy twin takes one replicate at a time, sorted once,
+vectorised over items; its random numbers come from one counter-based stream per
 replicate. draw_counts stays below 5 times: it is admitted because its draws do not depend on
 chunks or threads and come in the layout that the passes need.
 """
@@ -10,14 +10,20 @@ chunks or threads and come in the layout that the passes need.
 import numpy as np
 
 from benchmarks._clock import best, heading, line
-from equipoise.kernels.ranking import counter, fixed_truths, varying_truth
+from equipoise.kernels.ranking import (
+    class_pairs,
+    counter,
+    fixed_truths,
+    random_ties,
+    top_mass,
+    varying_truth,
+)
 from equipoise.kernels.resampling import (
     binomial_shares,
     draw_counts,
     vote_shares,
 )
-from equipoise.kernels.top import class_pairs, random_ties, top_mass
-from equipoise.metrics._ranking import plain_sums, sort_items
+from equipoise.metrics._metric import plain_sums, sort_items
 
 ITEMS, WIDTH, PANEL = 16_577, 128, 10
 

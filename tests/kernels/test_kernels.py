@@ -8,7 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal, assert_equal
 
-from equipoise.kernels.ranking import TILE, counter, ranking_sums
+from equipoise.kernels.ranking import (
+    TILE,
+    class_pairs,
+    counter,
+    random_ties,
+    ranking_sums,
+    top_mass,
+)
 from equipoise.kernels.resampling import (
     ROWS,
     WORDS,
@@ -17,9 +24,8 @@ from equipoise.kernels.resampling import (
     draw_counts,
     vote_shares,
 )
-from equipoise.kernels.top import class_pairs, random_ties, top_mass
 from equipoise.metrics import Block, Truth
-from equipoise.metrics._ranking import prepare, reduce
+from equipoise.metrics._metric import prepare, reduce
 from equipoise.study.truth import MOST, PanelDraw, VoteDraw
 from tests.oracles import kernels, ranking
 from tests.strategies import SCORE, SOFT, arrays

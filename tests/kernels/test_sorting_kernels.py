@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from equipoise.kernels.influence import auroc_influence, precision_influence
-from equipoise.kernels.sorting import falling
-from equipoise.metrics._ranking import _MANY, sort_items
+from equipoise.kernels.ranking import falling
+from equipoise.metrics._metric import _MANY, sort_items
 from tests.oracles import influence
 from tests.strategies import SOFT, arrays
 

@@ -1,7 +1,7 @@
 """Metrics of possible truths against published figures, brute force, and bad input.
 
-The kernels behind them are equipoise.kernels.tops, equipoise.kernels.top_class and
-equipoise.kernels.orders; their slow twin is tests/oracles/draws.py.
+The kernels behind them are equipoise.kernels.tops, equipoise.kernels.tops and
+equipoise.kernels.tops; their slow twin is tests/oracles/draws.py.
 """
 
 from concurrent.futures import ThreadPoolExecutor

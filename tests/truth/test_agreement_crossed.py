@@ -10,11 +10,11 @@ from equipoise.inference.resampling import resample
 from equipoise.truth.agreement import agreement_table
 from equipoise.truth.agreement.coefficients import (
     collect,
+    crossed_coefficient,
     fleiss_kappa,
     krippendorff_alpha,
     percent_agreement,
 )
-from equipoise.truth.agreement.crossed import crossed_coefficient
 from equipoise.types import Annotations
 
 SLOW = {"alpha": krippendorff_alpha, "fleiss": fleiss_kappa, "percent": percent_agreement}

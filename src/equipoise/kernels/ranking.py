@@ -28,12 +28,25 @@ so that what is looked up stays in a near cache.
 Compilers may ignore undefined values and the sign of zero, which lets the loops vectorise, but
 not merge or reorder operations: kernels that were just compiled and kernels loaded from the
 cache then give the same bytes.
+
+Positive mass among the first k items, and pairs between two classes, per replicate.
+
+Items by falling score: a stable radix sort of doubles, exact to their last bit.
+
+The bits of a double, turned so that larger scores have smaller keys, sort as whole numbers:
+passes of 13 bits each, lowest first, move keys and items together, and a pass in which all
+keys agree is left out (the low bits of scores that were 32-bit numbers). Equal scores keep the
+order of their items; 0 and -0 are equal; what is no number comes last and is tied with nothing.
+
+The sorted order is unique, so nothing about it can depend on threads or blocks.
 """
 
 from typing import Any
 
 import numpy as np
-from numba import njit
+from numba import njit, uint64
+
+from equipoise.kernels import compiled, compiled_as_numpy
 
 SUMS = 6
 TILE = 128  # replicates that are walked together; a constant, so that loops vectorise
@@ -138,3 +151,166 @@ def ranking_sums(order, last, truths, counts, zero):
     for t in range(truth_count):
         _finish(seen, s[t], out[t])
     return out
+
+
+@compiled_as_numpy
+def top_mass(order, last, positive, counts, k):
+    """Mass of the top k, shape (2, replicates): how many items were taken, and their mass.
+
+    A tied run that straddles the k-th place gives its mass times the fraction taken. Truth
+    and counts are (items, replicates). Stops as soon as every replicate is full.
+    """
+    items, width = order.shape[0], counts.shape[1]
+    out = np.zeros((2, width))
+    taken, mass = out[0], out[1]
+    run_number, run_mass = np.zeros(width), np.zeros(width)
+    for i in range(items):
+        c, p = counts[order[i]], positive[order[i]]
+        for r in range(width):
+            run_number[r] += c[r]
+            run_mass[r] += c[r] * p[r]
+        if last[i] == 0:
+            continue
+        full = True
+        for r in range(width):
+            room = min(run_number[r], k - taken[r])
+            if room > 0.0:
+                mass[r] += run_mass[r] * (room / run_number[r])
+                taken[r] += room
+            full = full and taken[r] >= k
+            run_number[r] = 0.0
+            run_mass[r] = 0.0
+        if full:
+            break
+    return out
+
+
+@compiled_as_numpy
+def class_pairs(order, last, upper, lower, counts):
+    """Sums for one class against another, shape (4, replicates): U, V, pairs won, own pairs.
+
+    ``upper`` and ``lower`` are the masses of the two classes, (items, replicates).
+    """
+    items, width = order.shape[0], counts.shape[1]
+    out = np.zeros((4, width))
+    up, down, pairs, ties = out[0], out[1], out[2], out[3]
+    run_up, run_down = np.zeros(width), np.zeros(width)
+    for i in range(items):
+        c, u, v = counts[order[i]], upper[order[i]], lower[order[i]]
+        for r in range(width):
+            run_up[r] += c[r] * u[r]
+            run_down[r] += c[r] * v[r]
+            ties[r] += c[r] * u[r] * v[r]
+        if last[i] == 0:
+            continue
+        for r in range(width):
+            pairs[r] += run_down[r] * (up[r] + 0.5 * run_up[r])
+            up[r] += run_up[r]
+            down[r] += run_down[r]
+            run_up[r] = 0.0
+            run_down[r] = 0.0
+    return out
+
+
+@compiled_as_numpy
+def random_ties(order, last, positive, counts, harmonic):
+    """Average precision over random orders inside ties, shape (3, replicates).
+
+    Rows: positive mass, the conditional sum, the printed sum. ``harmonic[n]`` is the n-th
+    harmonic number, which sums 1 / rank over a run in closed form. Truth and counts are
+    (items, replicates); copies of an item are tied with each other.
+    """
+    items, width = order.shape[0], counts.shape[1]
+    out = np.zeros((3, width))
+    mass, conditional, printed = out[0], out[1], out[2]
+    number = np.zeros(width, dtype=np.int64)
+    run_number = np.zeros(width, dtype=np.int64)
+    run_mass, run_square = np.zeros(width), np.zeros(width)
+    for i in range(items):
+        c, p = counts[order[i]], positive[order[i]]
+        for r in range(width):
+            run_number[r] += c[r]
+            run_mass[r] += c[r] * p[r]
+            run_square[r] += c[r] * p[r] * p[r]
+        if last[i] == 0:
+            continue
+        for r in range(width):
+            t, before = run_number[r], number[r]
+            if t > 0:
+                inverse = harmonic[before + t] - harmonic[before]
+                both = 0.0
+                if t > 1:
+                    later = t - (before + 1) * inverse
+                    both = (run_mass[r] ** 2 - run_square[r]) / (t * (t - 1.0)) * later
+                single = run_mass[r] / t * inverse
+                conditional[r] += single * (1.0 + mass[r]) + both
+                printed[r] += single * mass[r] + run_square[r] / t * inverse + both
+            number[r] += t
+            mass[r] += run_mass[r]
+            run_number[r] = 0
+            run_mass[r] = 0.0
+            run_square[r] = 0.0
+    return out
+
+
+DIGIT = 13
+PASSES = 5
+_SIZE = 1 << DIGIT
+_MASK = np.uint64(_SIZE - 1)
+_SIGN = np.uint64(1 << 63)
+_NOTHING = np.uint64(2**64 - 1)
+
+
+@compiled
+def _falling_keys(scores, key, tally):
+    """Keys that rise as scores fall, and how often each digit of each pass occurs."""
+    bits = scores.view(np.uint64)
+    for i in range(len(scores)):
+        b = bits[i]
+        if scores[i] == 0.0:
+            b = uint64(0)
+        k = b if b & _SIGN else ~(b | _SIGN)
+        if scores[i] != scores[i]:
+            k = _NOTHING
+        key[i] = k
+        for p in range(PASSES):
+            tally[p, k & _MASK] += 1
+            k >>= uint64(DIGIT)
+
+
+@compiled
+def _move(source, target, shift, place):
+    """One pass: keys and items to where their digit has its place."""
+    key, item = source
+    key_to, item_to = target
+    for i in range(len(key)):
+        k = key[i]
+        digit = (k >> shift) & _MASK
+        spot = place[digit]
+        place[digit] = spot + 1
+        key_to[spot] = k
+        item_to[spot] = item[i]
+
+
+@compiled
+def falling(scores):
+    """Positions of the items, best first (int32), and where runs end (`Order`), uint8."""
+    number = len(scores)
+    key, tally = np.empty(number, np.uint64), np.zeros((PASSES, _SIZE), np.int64)
+    _falling_keys(scores, key, tally)
+    item = np.arange(number).astype(np.int32)
+    key_to, item_to = np.empty_like(key), np.empty_like(item)
+    for p in range(PASSES):
+        if tally[p].max() == number:
+            continue
+        place = np.cumsum(tally[p]) - tally[p]
+        _move((key, item), (key_to, item_to), uint64(p * DIGIT), place)
+        key, key_to = key_to, key
+        item, item_to = item_to, item
+    last = np.empty(number, np.uint8)
+    before = False
+    for i in range(number):
+        after = i + 1 < number and key[i] == key[i + 1] and key[i] != _NOTHING
+        last[i] = 0 if after else 2 if before else 1
+        before = after
+    return item, last

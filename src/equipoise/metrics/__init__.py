@@ -21,12 +21,7 @@ from equipoise.metrics._metric import (
     Prepared,
     Truth,
     hard_labels_rule,
-)
-from equipoise.metrics._ranking import tied_share
-from equipoise.metrics.benefit import (
-    DecisionCurve,
-    decision_curve,
-    net_benefit,
+    tied_share,
 )
 from equipoise.metrics.calibration import (
     Reliability,
@@ -72,6 +67,9 @@ from equipoise.metrics.draws import (
     topk_accuracy,
 )
 from equipoise.metrics.operating_points import (
+    DecisionCurve,
+    decision_curve,
+    net_benefit,
     precision_at_k,
     precision_at_k_metric,
     precision_recall_curve,
@@ -90,12 +88,13 @@ from equipoise.metrics.ranking import (
     average_precision,
     average_precision_metric,
 )
-from equipoise.metrics.retained_samples import retained_samples_area, retained_samples_curve
 from equipoise.metrics.selective import (
     accuracy_coverage_area,
     accuracy_coverage_curve,
     error_detection_auroc,
     excess_risk_coverage_area,
+    retained_samples_area,
+    retained_samples_curve,
     risk_coverage_area,
 )
 from equipoise.types import (

@@ -470,7 +470,7 @@ def _score_sets(model: First, plausibilities: Plausibilities) -> _DrawScores:
 
 def _score_order(scores: Floats, plausibilities: Plausibilities, *, tau: bool) -> _DrawScores:
     """Score a model's scores by the order of the mentioned classes: tau-b or footrule."""
-    from equipoise.kernels.orders import similarities
+    from equipoise.kernels.tops import similarities
 
     _require_fit(scores.shape, plausibilities)
     score = scores[plausibilities.entry_items, plausibilities.label]

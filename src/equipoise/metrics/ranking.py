@@ -94,15 +94,13 @@ from equipoise.metrics._metric import (
     Metric,
     Order,
     Prepared,
+    Sums,
     Topic,
     Weights,
     average_classes,
     checked_labels,
     checked_weights,
     parameters,
-)
-from equipoise.metrics._ranking import (
-    Sums,
     plain_sums,
     prepare,
     reduce,
@@ -312,7 +310,7 @@ def _derived(kernel: str, order: Order, positive: PerItem) -> Influence:
 
 def _one_vs_one_reduce(prepared: tuple[Order, ...], block: Block) -> Floats:
     """Sums for every ordered pair of classes, shape (pairs, 2, 4, replicates)."""
-    from equipoise.kernels.top import class_pairs
+    from equipoise.kernels.ranking import class_pairs
 
     if len(block.classes) < 2:
         raise InputError(
@@ -436,7 +434,7 @@ def _copied(
 
 def _random_sums(prepared: tuple[Order, ...], block: Block) -> Floats:
     """Mass, conditional and printed sums with random ties, (classes, 3, replicates)."""
-    from equipoise.kernels.top import random_ties
+    from equipoise.kernels.ranking import random_ties
 
     most = int(block.counts.sum(axis=0, dtype=np.int64).max())
     harmonic = np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1, most + 1))))

@@ -47,8 +47,7 @@ from equipoise.truth.counts import (
     probabilistic_inverse_rank,
 )
 from equipoise.truth.model import AggregationModel, Prior, Reliability
-from equipoise.truth.ranking_chains import Chain, plackett_luce
-from equipoise.truth.ranking_climb import plackett_luce_ml
+from equipoise.truth.ranking_chains import Chain, plackett_luce, plackett_luce_ml
 from equipoise.truth.ratings import Moments, NormalPrior, normal, normal_of_moments
 
 __all__ = [

@@ -7,7 +7,7 @@ needs a threshold. `annotator_bootstrap` is in neither, because it needs a model
 
 from collections.abc import Callable, Mapping
 
-from equipoise.truth import ability, confusion, counts, ranking_chains, ranking_climb, ratings
+from equipoise.truth import ability, confusion, counts, ranking_chains, ratings
 from equipoise.truth.model import AggregationModel
 from equipoise.types import Plausibilities
 
@@ -18,8 +18,7 @@ MODELS: Mapping[str, AggregationModel] = {
         *confusion.MODELS,
         ability.MODEL,
         *counts.MODELS[3:],
-        ranking_chains.MODEL,
-        ranking_climb.MODEL,
+        *ranking_chains.MODELS,
         ratings.MODEL,
     )
 }

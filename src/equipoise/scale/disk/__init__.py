@@ -10,5 +10,5 @@ from equipoise.scale.disk.label_files import (
     rating_moments,
     soft_labels,
 )
-from equipoise.scale.disk.scores import ScoresOnDisk, open_scores
+from equipoise.scale.disk.ranking import ScoresOnDisk, open_scores
 from equipoise.scale.disk.votes import VotesOnDisk, open_votes

@@ -48,9 +48,11 @@ from equipoise.scale.disk.ranking import (
     Means,
     Moved,
     Ranking,
+    ScoredVotes,
+    ScoresOnDisk,
+    join,
     rank_items,
 )
-from equipoise.scale.disk.scores import ScoredVotes, ScoresOnDisk, join
 from equipoise.scale.disk.votes import VotesOnDisk, map_partitions
 from equipoise.study.uncertainty import value_width
 from equipoise.truth.blocks import added

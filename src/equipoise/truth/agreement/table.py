@@ -31,9 +31,9 @@ from equipoise.truth.agreement.coefficients import (
     WEIGHTS,
     Pairs,
     TaskVotes,
+    crossed_coefficient,
     landis_koch,
 )
-from equipoise.truth.agreement.crossed import crossed_coefficient
 from equipoise.truth.agreement.readings import reading_agreement
 from equipoise.types import (
     UNDEFINED,
