@@ -379,6 +379,36 @@ def test_a_rare_class_is_ranked_by_those_who_call_it(monkeypatch):
     assert_allclose(ranked.cells, before.cells * factor / (4 / 3))
 
 
+def called(label, *calls):
+    """Gold, and what models decide."""
+    names = tuple(f"i{i}" for i in range(len(label)))
+    gold = Annotations(
+        kind="binary", items=names, classes=("no", "yes"), item=np.arange(len(label)),
+        label=np.asarray(label), is_gold=np.ones(len(label), bool),
+    )  # fmt: skip
+    return gold, [Predictions(f"m{k}", names, call * 1.0) for k, call in enumerate(calls)]
+
+
+def test_few_items_of_a_class_are_few_units():
+    label = np.repeat([1, 0], [8, 52])
+    first, second = label.copy(), label.copy()
+    first[[0, 1, 20]], second[[2, 3, 4, 30, 31]] = (0, 0, 1), (0, 0, 0, 1, 1)
+    gold, models = called(label, first, second)
+    found = evaluate(models, gold, metrics=["sensitivity", "cohen_kappa", "f1", "accuracy"])
+    cell = found.two_way("sensitivity")
+    hits = np.stack([first[:8], second[:8]])
+    assert_allclose(cell.items, np.cov(hits) / 8, atol=1e-12)
+    assert_allclose(cell.df_items, 7.0)
+    for metric in ("cohen_kappa", "f1"):
+        assert_allclose(found.two_way(metric).df_items, 7.0)
+        assert found.two_way(metric).floor == pytest.approx(
+            (2.0 if metric == "cohen_kappa" else 1.0) / 9
+        )
+    assert found.two_way("accuracy").df_items.max() > 7
+    many = evaluate(*called(np.repeat([1, 0], 30), np.arange(60) % 3 > 0)[::-1])
+    assert many.two_way(many.metrics[0].name).df_items[0, 0] > 7
+
+
 def test_where_the_pivot_leaves_nothing_a_number_is_as_unsure_as_one_more_unit():
     from scipy.stats import chi2, t
 

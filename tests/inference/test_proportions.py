@@ -13,10 +13,8 @@ from equipoise.inference.proportions import (
     clopper_pearson,
     paired_difference,
     proportion,
-    table_interval,
     tango,
 )
-from equipoise.types import InputError
 
 
 @pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
@@ -166,40 +164,3 @@ def test_a_plain_interval_of_clustered_units_would_fail():
         interval = proportion(outcome)
         hits.append(interval.low <= share <= interval.high)
     assert np.mean(hits) < 0.9
-
-
-def kappa(tables):
-    tp, fn, fp, tn = np.moveaxis(tables / tables.sum(-1, keepdims=True), -1, 0)
-    chance = (tp + fn) * (tp + fp) + (fp + tn) * (fn + tn)
-    return (tp + tn - chance) / (1 - chance)
-
-
-def test_coverage_of_kappa_with_few_positives():
-    random, cells, hits = np.random.default_rng(0), np.array([16, 4, 8, 372]) / 400, []
-    for _ in range(300):
-        counts = random.multinomial(400, cells).reshape(2, 2)
-        low, high = table_interval(kappa, counts)
-        if np.isfinite(low):
-            hits.append(low <= kappa(cells) <= high)
-    assert 0.92 <= np.mean(hits) <= 0.99
-
-
-def test_a_difference_of_two_calls_is_paired():
-    counts = np.zeros((2, 2, 2))
-    counts[0], counts[1] = [[30, 6], [2, 8]], [[4, 3], [2, 200]]
-    low, high = table_interval(kappa, counts)
-    single = [counts.sum(axis=axis).reshape(2, 2) for axis in (2, 1)]
-    gap = kappa(single[0].reshape(4)) - kappa(single[1].reshape(4))
-    ends = [table_interval(kappa, table) for table in single]
-    assert low < gap < high
-    assert high - low < np.hypot(*(high - low for low, high in ends))
-    swapped = table_interval(kappa, counts.swapaxes(1, 2))
-    assert_allclose(swapped, (-high, -low), atol=0.02)
-
-
-def test_few_events_and_other_tables():
-    assert np.isnan(table_interval(kappa, np.array([[2, 1], [5, 80]]))).all()
-    with pytest.raises(InputError, match="truth by one or two calls"):
-        table_interval(kappa, np.ones((3, 3)))
-    with pytest.raises(InputError, match="effective"):
-        table_interval(kappa, 9 * np.ones((2, 2)), effective=2.0)

@@ -12,7 +12,8 @@ from equipoise.inference import Design, population_of
 from equipoise.study import Study
 from equipoise.study.analyses import calibration_curves
 from equipoise.study.analyses.calibration_curves import _line
-from equipoise.study.uncertainty import Sums, uncertainty_of
+from equipoise.study.sums import Sums
+from equipoise.study.uncertainty import uncertainty_of
 from tests.analysed import calibration
 from tests.strategies import names
 

@@ -37,7 +37,7 @@ DENSE = 2000  # annotators up to which their design is a full matrix
 NOTHING = 1e-12  # of an item, up to which no other vote is left
 CROWD = 20_000_000  # pairs of annotators from which the effective number is approximated
 
-FEW_UNITS = 20  # from which on a unit is one of many
+FEW_UNITS = 20  # from which on a unit, or an item of a class, is one of many
 RARE = 0.15  # of the votes, below which a class is rare
 ALL_BUT = 0.05  # of a metric's mass that is not in a unit, at least
 
@@ -159,10 +159,12 @@ def few_units(leverage: Floats) -> tuple[Floats, float]:
     3.0
     """
     factor = 1 / np.sqrt(np.maximum(1 - leverage, ALL_BUT))
-    spread = (leverage * factor)[:, None] * (np.eye(len(leverage)) - leverage)
-    square = spread.T @ spread
-    size = float((square * square).sum())
-    return factor, float(np.trace(square)) ** 2 / size if size > 0 else 0.0
+    b, d = leverage, (leverage * factor) ** 2
+    whole, across, apart, heavy = d.sum(), d @ b, b @ b, d @ d  # traces without a matrix
+    trace = whole - 2 * across + whole * apart
+    square = heavy + 2 * (whole * (d @ b**2) - 2 * (d**2) @ b) + 2 * across**2
+    square += 2 * apart * heavy - 4 * whole * across * apart + (whole * apart) ** 2
+    return factor, float(trace**2 / square) if square > 0 else 0.0
 
 
 class Crossing(NamedTuple):

@@ -28,11 +28,6 @@ more failure take their place. The interval rises with every success.
 The difference of two proportions of the same units is the mean of D = x - y. Tango's score
 interval takes the two kinds of discordant units, scaled by :math:`n_e / n`.
 
-Kappa, F1 and Matthews' correlation are functions of a 2 x 2 table. Their interval are quantiles
-over tables drawn from a Dirichlet distribution with the effective counts and half a unit more
-in every cell (a quarter where two calls make eight cells). With fewer than five positives or
-five negatives there is none.
-
 References
 ----------
 Clopper and Pearson, Biometrika 1934. Korn and Graubard, Survey Methodology 1998. Tango,
@@ -54,13 +49,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from equipoise.types import Floats, InputError, Ints
+from equipoise.types import Floats, Ints
 
 UNKNOWN = 0.3  # correlation within clusters, where nothing is known of it
 PRIOR = 5  # units of the rarer outcome that it counts for
 FEWEST_CLUSTERS = 4  # effective, below which an unknown correlation withholds the interval
-FEWEST_EVENTS = 5  # positives, and negatives, of a 2 x 2 table
-TABLES = 4000  # that are drawn of a 2 x 2 table
+FEWEST_EVENTS = 5  # of each of two answers, below which nobody is judged by them
 _ALONE = 1 + 1e-9  # units of a cluster, up to which units are their own clusters
 _NOTHING = 1e-12
 
@@ -359,47 +353,3 @@ def ratio_interval(
     if b_low <= _NOTHING:
         return (a / b if b > 0 else math.inf), low, math.inf
     return a / b, low, (a * b + root(a_high, b_low)) / (b_low * (2 * b - b_low))
-
-
-def table_interval(
-    metric: Callable[[Floats], Floats],
-    counts: Floats,
-    *,
-    effective: float = 1.0,
-    level: float = 0.95,
-    seed: int = 0,
-) -> tuple[float, float]:
-    """Interval of a metric of a 2 x 2 table, or of the difference of two calls' metrics.
-
-    Parameters
-    ----------
-    metric
-        Takes tables, shape (..., 4): true positives, false negatives, false positives, true
-        negatives.
-    counts
-        Of a table, truth by call (2, 2), positive first; or of two calls, (2, 2, 2).
-    effective
-        Effective units per unit, at most 1.
-    level, seed
-        Of the interval, and of the draws.
-    """
-    table = np.asarray(counts, float)
-    if table.shape not in ((2, 2), (2, 2, 2)) or not 0 < effective <= 1:
-        raise InputError(
-            "interval of a table",
-            f"shape {table.shape}, {effective:g} effective units per unit",
-            "truth by one or two calls, and a number above 0 and at most 1",
-            "count them first",
-        )
-    if table.reshape(2, -1).sum(axis=1).min() * effective < FEWEST_EVENTS:
-        return math.nan, math.nan
-    random = np.random.default_rng(seed)
-    more = 0.5 if table.ndim == 2 else 0.25
-    draws = random.standard_gamma(table * effective + more, (TABLES, *table.shape))
-    if table.ndim == 2:
-        values = metric(draws.reshape(TABLES, 4))
-    else:
-        sides = [draws.sum(axis=axis).reshape(TABLES, 4) for axis in (3, 2)]
-        values = metric(sides[0]) - metric(sides[1])
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)

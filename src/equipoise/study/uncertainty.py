@@ -8,7 +8,7 @@ over its draws is added to that of items.
 
 import math
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -35,12 +35,14 @@ from equipoise.metrics import Influence, Metric, Prepared
 from equipoise.scale.engine import threads
 from equipoise.study.alignment import Aligned
 from equipoise.study.blocks import LABELS, chunk_width, hard_labels, pair
+from equipoise.study.sums import Sums, indicator
 from equipoise.types import Annotations, Floats, Ints, is_panel
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 BLOCKS = 200  # of items that a jackknife leaves out, one after another
+FEWEST_EVENTS = 2  # items of a class, below which they do not vary
 CELLS = 600  # blocks times annotators that it leaves out
 PEOPLE = 40  # annotators, or groups of them, that it leaves out
 DRAWS = 200  # of possible truths that are scored
@@ -207,22 +209,36 @@ class Uncertainty:
             Unit of every item, by task.
         """
         number = 1 + max(int(unit[t].max()) for t in parts)
-        if self.plan.group is None or not self.target.items or number >= FEW_UNITS:
+        grouped = self.plan.group is not None and number < FEW_UNITS
+        counted = metric.decides and self._rests_on_classes(parts, metric)
+        if not self.target.items or not (grouped or counted):
             return None
         shares = []
         for t, part in parts.items():
-            mass = [
-                side / max(side.sum(), 1e-12) for side in self._masses(t, part, metric, label)
-            ]
-            shares.append(np.bincount(unit[t], np.mean(mass, axis=0), number))
+            sides = self._masses(t, part, metric, label, decided=not grouped)
+            mass = sides / np.maximum(sides.sum(axis=1, keepdims=True), 1e-12)
+            if not grouped:  # few items of a class are all that counts
+                size = 1 / np.maximum((mass**2).sum(axis=1), 1e-12)
+                several = len(self.aligned[t].question.classes) > 1
+                if several or not FEWEST_EVENTS <= size.min() < FEW_UNITS:
+                    return None
+                mass = mass[[size.argmin()]]
+            shares.append(np.bincount(unit[t], mass.mean(axis=0), number))
         return np.asarray(np.mean(shares, axis=0))
 
-    def _masses(self, t: int, part: "Part", metric: Metric, label: int) -> Floats:
+    def _rests_on_classes(self, tasks: Iterable[int], metric: Metric) -> bool:
+        """Whether few items of a class are all that counts: also where chance is taken off."""
+        yes_no = all(len(self.aligned[t].question.classes) == 1 for t in tasks)
+        return metric.of_class or (yes_no and metric.bounds[0] < 0)
+
+    def _masses(
+        self, t: int, part: "Part", metric: Metric, label: int, *, decided: bool
+    ) -> Floats:
         """What every item counts in a metric, by model or class, shape (sides, items)."""
         question = self.aligned[t].question
         if part.denominators is not None:
             return part.denominators
-        if metric.labels != "classes" and not metric.of_class:
+        if metric.labels != "classes" and not metric.of_class and not decided:
             return np.ones((1, len(question.items)))
         truth = question.hard if label == 0 else np.asarray(question.shares)
         return np.concatenate([truth, 1 - truth])
@@ -313,7 +329,7 @@ class Uncertainty:
 
         design = self._design((t,))
         population = self._population((t,), design)
-        units = items @ _indicator(self.unit[t])
+        units = items @ indicator(self.unit[t])
         ballots = self.ballots[t]
         if ballots is None or not len(ballots.item) or not population.annotators:
             return Sums(units, None, None, design, population)
@@ -335,8 +351,8 @@ class Uncertainty:
         )[1]
         return Sums(
             units,
-            psi @ _indicator(ballots.annotator),
-            psi @ _indicator(cell),
+            psi @ indicator(ballots.annotator),
+            psi @ indicator(cell),
             design,
             population,
         )
@@ -363,7 +379,7 @@ class Uncertainty:
         """How many units a value that did not vary rests on."""
         if metric.trials is not None:
             return float(metric.trials)
-        if metric.labels != "classes" and not metric.of_class:
+        if metric.labels != "classes" and not self._rests_on_classes(tasks, metric):
             return float(design.units)
         questions = (self.aligned[t].question for t in tasks)
         rare = [
@@ -567,107 +583,6 @@ class Uncertainty:
             population=population,
             votes=votes,
         )
-
-
-class Sums(NamedTuple):
-    """Sparse sums of influence on many numbers, and what their design allows.
-
-    Attributes
-    ----------
-    units
-        By unit, shape (numbers, units).
-    people, cells
-        By annotator, and by cell of annotator and unit; None where numbers do not speak for
-        other annotators.
-    design, population
-        How much the design tells, and whom the numbers speak for.
-    """
-
-    units: "csr_matrix"
-    people: "csr_matrix | None"
-    cells: "csr_matrix | None"
-    design: Design
-    population: Population
-
-    @property
-    def variance(self) -> Floats:
-        """Unbiased variance of every number, shape (numbers,)."""
-        items = self.design.unit_factor * _squares(self.units)
-        if self.people is None or self.cells is None:
-            return items
-        factor = self.design.annotator_factor
-        return items + factor * (_squares(self.people) - _squares(self.cells))
-
-    @property
-    def df_annotators(self) -> float:
-        """Degrees of freedom of annotators; 0 where numbers do not speak for others."""
-        return self.design.df_annotators if self.population.annotators else 0.0
-
-    def covariances(self, values: Floats, rows: slice = slice(None)) -> TwoWay:
-        """Everything about some of the numbers, with all their covariances."""
-        votes = None
-        if self.people is not None and self.cells is not None:
-            people, cells = self.people[rows], self.cells[rows]
-            votes = (people @ people.T).toarray(), (cells @ cells.T).toarray()
-        return two_way(
-            values,
-            self.units[rows].toarray(),
-            None,
-            design=self.design,
-            population=self.population,
-            votes=votes,
-        )
-
-    def spectrum(self, root: Floats, direction: Floats) -> tuple[Floats, Floats, Floats]:
-        """Covariance of the numbers times `root`, positive part, on its principal axes.
-
-        Returns the variances along these axes, the shares of `direction` that they scatter, and
-        the variance that items and annotators cause together, shape (2,). The smaller of the
-        covariance of numbers and of that of units and annotators is taken apart.
-        """
-        from scipy.sparse import csr_matrix, diags, hstack
-
-        scaled = diags(root) @ self.units * np.sqrt(self.design.unit_factor)
-        causes = [float(scaled.multiply(scaled).sum()), 0.0]
-        if self.people is not None and self.cells is not None:
-            people = _positive(diags(root) @ self.people, diags(root) @ self.cells)
-            people *= np.sqrt(self.design.annotator_factor)
-            causes[1] = float((people**2).sum())
-            scaled = hstack([scaled, csr_matrix(people)]).tocsr()
-        if scaled.shape[0] <= scaled.shape[1]:
-            size, axes = np.linalg.eigh((scaled @ scaled.T).toarray())
-            along = np.sqrt(np.maximum(size, 0.0)) * (direction @ axes)
-        else:
-            size, axes = np.linalg.eigh((scaled.T @ scaled).toarray())
-            along = (scaled.T @ direction) @ axes
-        return np.maximum(size, 0.0), along, np.array(causes)
-
-
-def _positive(people: "csr_matrix", cells: "csr_matrix") -> Floats:
-    """B of which B B' is the positive part of what annotators cause beyond their cells."""
-    from scipy.sparse.linalg import LinearOperator, eigsh
-
-    number = people.shape[0]
-
-    def covariance(x: Floats) -> Floats:
-        return np.asarray(people @ (people.T @ x) - cells @ (cells.T @ x))
-
-    operator = LinearOperator((number, number), matvec=covariance, dtype=np.float64)
-    most = min(people.shape[1], number - 1)  # no more directions are positive
-    size, direction = eigsh(operator, k=most, which="LA", v0=np.ones(number))
-    return np.asarray(direction * np.sqrt(np.maximum(size, 0.0)))
-
-
-def _squares(rows: "csr_matrix") -> Floats:
-    return np.asarray(rows.multiply(rows).sum(axis=1), dtype=np.float64).ravel()
-
-
-def _indicator(code: Ints) -> "csr_matrix":
-    """Which group everything is in, shape (things, groups)."""
-    from scipy.sparse import csr_matrix
-
-    ones = np.ones(len(code))
-    return csr_matrix((ones, code, np.arange(len(code) + 1)), (len(code), 1 + code.max()))
 
 
 def uncertainty_of(aligned: Sequence[Aligned], annotations: Annotations) -> Uncertainty:

@@ -44,7 +44,8 @@ from equipoise.inference import Ballots, TwoWay
 from equipoise.study.alignment import Aligned
 from equipoise.study.analyses.words import ENDS, as_notices, ends_of
 from equipoise.study.study import Study
-from equipoise.study.uncertainty import Sums, Uncertainty, uncertainty_of
+from equipoise.study.sums import Sums
+from equipoise.study.uncertainty import Uncertainty, uncertainty_of
 from equipoise.types import (
     Column,
     Dot,
