@@ -4,6 +4,7 @@ import os
 import sys
 import threading
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -290,3 +291,33 @@ def test_facts_of_a_detector_of_yours_are_checked(line, got, tmp_path, monkeypat
     words = ("clean", "scan", "f.npz", "--no-check", "--detectors", "mine.py:Mine")
     code, out, err = caller(monkeypatch, capsys)(*words)
     assert (code, out) == (1, "") and got in " ".join(err.split())
+
+
+@pytest.mark.parametrize(
+    ("line", "got"),
+    [
+        ("sys.exit(0)", "SystemExit: 0 (mine.py, line 8)"),
+        ("return self.of_items(data.items, ['a'] * 9)", "float: 'a' (mine.py, line 8)"),
+        ("return None", "mine.py: NoneType; it takes Predictions"),
+        ("data.embeddings[:] = 0", "read-only (mine.py, line 8)"),
+        ("return self.of_items(['gone'], [1.0])", "mine.py: a score of 'gone'"),
+    ],
+)  # fmt: skip
+def test_a_scan_names_the_file_and_line_of_a_detector_that_fails(
+    line, got, tmp_path, monkeypatch, capsys
+):
+    text = DETECTOR.format(line="").replace("return self.of_items(data.items", f"{line} #")
+    (tmp_path / "mine.py").write_text(text)
+    np.savez(tmp_path / "f.npz", items=np.arange(9).astype(str), embeddings=np.eye(9))
+    monkeypatch.chdir(tmp_path)
+    words = ("clean", "scan", "f.npz", "--no-check", "--detectors", "mine.py:Mine")
+    code, out, _ = caller(monkeypatch, capsys)(*words)
+    assert code == 0 and got in " ".join(out.split()) and "detector mine of" in out.lower()
+
+
+def test_user_code_that_goes_elsewhere_takes_nobody_along(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    call_user_code(os.chdir, "/", where="mine", expected="nothing")
+    with pytest.raises(InputError):
+        call_user_code(lambda: [os.chdir("/"), stops()], where="mine", expected="nothing")
+    assert Path.cwd() == tmp_path

@@ -152,7 +152,9 @@ def scores_of(
         expected="a score for every item, or pair",
     )
     if not isinstance(scores, Predictions) or scores.classes:
-        got = "class probabilities" if isinstance(scores, Predictions) else type(scores)
+        got = (
+            "class probabilities" if isinstance(scores, Predictions) else type(scores).__name__
+        )
         do = "return self.of_items(items, values)"
         raise InputError(where, f"{got}", "Predictions, one score per item or pair", do)
     there, pairs = set(data.items), detector.task == "near_duplicates"

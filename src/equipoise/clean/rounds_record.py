@@ -64,8 +64,14 @@ SOURCES = ("groger2025", "boruvka1926")
 SHOWN = 12  # groups that a terminal shows
 
 
-def save(state: DuplicateRounds, folder: Path) -> Path:
-    """Write a state; in a folder that holds an earlier one of these rounds, what is new."""
+def save(state: DuplicateRounds, folder: Path, beside: Mapping[str, str] | None = None) -> Path:
+    """Write a state; in a folder that holds an earlier one of these rounds, what is new.
+
+    Parameters
+    ----------
+    beside
+        Further texts by their names.
+    """
     stored = _Stored(
         fingerprint=state.fingerprint,
         patience=state.patience,
@@ -78,7 +84,8 @@ def save(state: DuplicateRounds, folder: Path) -> Path:
         check_start(folder)
         out = BytesIO()
         np.save(out, state.embeddings, allow_pickle=False)
-        return write_folder(folder, {"embeddings.npy": out.getvalue(), MARK: text}, mark=MARK)
+        texts: dict[str, str | bytes] = {"embeddings.npy": out.getvalue(), MARK: text}
+        return write_folder(folder, {**texts, **(beside or {})}, mark=MARK)
     there, ours = _read_facts(folder), json.loads(text)
     if there["fingerprint"] != ours["fingerprint"]:
         raise InputError(
@@ -93,6 +100,8 @@ def save(state: DuplicateRounds, folder: Path) -> Path:
         )  # fmt: skip
     if there != ours:
         write_text(folder / MARK, text)
+    for name, words in (beside or {}).items():
+        write_text(folder / name, words)
     return folder
 
 

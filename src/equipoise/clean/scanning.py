@@ -341,7 +341,7 @@ def _notices_without_cut(scans: Sequence[TaskScan]) -> Notices:
 
 
 def _reason(error: InputError) -> str:
-    return f"{error.got}; it takes {error.expected}: {error.do}"
+    return f"{error.where}: {error.got}; it takes {error.expected}: {error.do}"
 
 
 def _runnable_detectors(

@@ -79,7 +79,6 @@ def start(options: Options) -> None:
         state = DuplicateRounds.start(
             data, judging=judging, patience=options.patience, progress=tell
         )
-    save(state, out)
     _hand_out(state, out)
 
 
@@ -100,7 +99,6 @@ def next_round(options: Options) -> None:
     note([notice for _, notices in answers for notice in notices])
     state = state.answered([vote for votes, _ in answers for vote in votes])
     _keep_labels(state, folder)
-    save(state, folder)
     _hand_out(state, folder, as_json=options.as_json)
 
 
@@ -141,13 +139,12 @@ def _keep_labels(state: DuplicateRounds, folder: Path) -> None:
 
 
 def _hand_out(state: DuplicateRounds, folder: Path, *, as_json: bool = False) -> None:
-    """Write the pairs that need votes, and say where the rounds stand."""
-    path = folder / PAIRS
+    """Write the state with the pairs that need votes, and say where the rounds stand."""
+    path, rows = folder / PAIRS, pair_rows(state)
+    save(state, folder, {} if state.finished else {PAIRS: as_csv(rows)})
     if state.finished:
         path.unlink(missing_ok=True)
     else:
-        rows = pair_rows(state)
-        write_text(path, as_csv(rows))
         say(
             f"Wrote {path} ({count(len(rows))} pairs): fill in `label` with yes, no or unsure, "
             f"then equipoise clean rounds next {folder} --answers {path}"

@@ -35,6 +35,7 @@ from equipoise.read.options import require_positive
 from equipoise.types import MOST_DRAWN, Names
 
 HELP_ALL = "help_all"
+KEPT = ("grid.json", "cells/*.cell", "embeddings/*/*")  # of a result, which a verb goes on from
 
 
 class _Form(NamedTuple):
@@ -104,18 +105,29 @@ def verb(
             options = Options(**values)
             usual = tuple(map(DEFAULTS.get, OF_ENGINE))
             if not heavy or attrgetter(*OF_ENGINE)(options) == usual:
-                function(options)
+                _run(function, options)
                 return
             from equipoise.cli.engine import use_engine
 
             with use_engine(options, cells=heavy == "cells"):
-                function(options)
+                _run(function, options)
 
         run.__dict__["__signature__"] = Signature(parameters, return_annotation=None)
         run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         return run
 
     return command
+
+
+def _run(function: Callable[[Options], None], options: Options) -> None:
+    """Run a verb; whatever stops it, what is done and lies in its folder is told."""
+    if options.out is None:
+        function(options)
+        return
+    from equipoise.scale.cells import resumable
+
+    with resumable(options.out, *KEPT):
+        function(options)
 
 
 def _parameter(name: str, form: _Form) -> Parameter:

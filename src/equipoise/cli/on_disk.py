@@ -22,8 +22,9 @@ from equipoise.cli.options import (
 )
 from equipoise.cli.screen import note, output, print_json, progress, say
 from equipoise.metrics import named
+from equipoise.read.files import file_sha256
 from equipoise.read.parquet import ENDINGS
-from equipoise.read.writing import check_folder, write_text
+from equipoise.read.writing import check_folder, way_to, write_text
 from equipoise.report.terminal import show
 from equipoise.scale import disk
 from equipoise.scale.disk import EvaluationOnDisk, VotesOnDisk, open_votes
@@ -220,19 +221,23 @@ def evaluate_on_disk(options: Options, paths: Sequence[Path]) -> None:
         "scores": _listed(Path(paths[1])),
     }
     if options.out is not None:
-        options.out.mkdir(parents=True, exist_ok=True)
         text = json.dumps(plain(facts), indent=1, allow_nan=False)
-        write_text(options.out / _RESULT, f"{text}\n")
+        with way_to(options.out / _RESULT):
+            write_text(options.out / _RESULT, f"{text}\n")
     _deliver(options, votes, _evaluated(evaluation), facts, evaluation.items)
     if options.out is not None and not options.as_json:
         say(f"Wrote {options.out / _RESULT}; pages need votes that fit in memory")
 
 
 def _listed(folder: Path) -> list[dict[str, str | int]]:
-    """The files of a folder with their sizes, by which a result can be told to be of them."""
+    """The files of a folder by their content, by which a result can be told to be of them."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     return [
-        {"file": path.relative_to(folder).as_posix(), "bytes": path.stat().st_size}
+        {
+            "file": path.relative_to(folder).as_posix(),
+            "bytes": path.stat().st_size,
+            "sha256": file_sha256(path),
+        }
         for path in files
     ]
 

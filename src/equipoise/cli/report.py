@@ -13,7 +13,7 @@ from equipoise.cli.command import verb
 from equipoise.cli.options import Options, misused
 from equipoise.cli.results import run_json
 from equipoise.cli.screen import counted, print_json, say
-from equipoise.read.writing import check_folder, check_ground, write_folder, write_text
+from equipoise.read.writing import check_folder, check_ground, way_to, write_folder, write_text
 from equipoise.report.page import render
 from equipoise.report.page.files import paper_files
 from equipoise.report.run import Run
@@ -75,8 +75,8 @@ def _is_scan(run: Path) -> bool:
 def _write_report(report: Report, page: Path) -> None:
     """Render a report into a file."""
     text = render(report)
-    page.parent.mkdir(parents=True, exist_ok=True)
-    write_text(page, text)
+    with way_to(page):
+        write_text(page, text)
     say(f"Wrote {page} ({count(len(text.encode()) // 1024)} KB)")
 
 

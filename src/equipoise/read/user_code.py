@@ -34,6 +34,7 @@ _lock = Lock()
 _outputs: list[IO[str]] = []  # standard output, and below it that of every call that runs
 _descriptors: list[int] = []  # where file descriptor 1 led before the first of them
 MOST_WORDS = 300  # letters of what an error of a user says
+OURS = (f"{Path(__file__).parents[1]}{os.sep}", "<frozen ")
 Facts = Mapping[str, type]  # types of what an object must have, by name
 
 
@@ -72,8 +73,10 @@ def user_file(value: Any) -> str:
 def _output_aside() -> Iterator[None]:
     """Send standard output to the error stream, while any thread is inside.
 
-    That of compiled code and of other programs goes there, too.
+    That of compiled code and of other programs goes there, too. The working directory is
+    afterwards what it was.
     """
+    here = Path.cwd()
     with _lock:
         _outputs.append(sys.stdout)
         if len(_outputs) == 1:
@@ -82,6 +85,7 @@ def _output_aside() -> Iterator[None]:
     try:
         yield
     finally:
+        os.chdir(here)
         with _lock:
             outermost = _outputs[0]
             _outputs.pop()
@@ -131,10 +135,16 @@ def call_user_code(
             f"{where}: {error.where}", error.got, error.expected, error.do
         ) from error
     except BaseException as error:
-        last = extract_tb(error.__traceback__)[-1]
-        place = f" ({Path(last.filename).name}, line {last.lineno})"
-        got = f"{_words(error)}{place if last.filename != __file__ else ''}"
+        got = f"{_words(error)}{_line(error)}"
         raise InputError(where, got, expected, "correct the file, or leave it out") from error
+
+
+def _line(error: BaseException) -> str:
+    """Where a user's own file was left last; nothing where it was not entered."""
+    frames = extract_tb(error.__traceback__)
+    theirs = [frame for frame in frames if not frame.filename.startswith(OURS)]
+    last = next((one for one in theirs[::-1] if one.filename == theirs[0].filename), None)
+    return f" ({Path(last.filename).name}, line {last.lineno})" if last else ""
 
 
 def _words(error: BaseException) -> str:

@@ -74,28 +74,37 @@ def whole_folder(target: Path) -> Iterator[Path]:
     if target.is_symlink() and not target.exists():
         raise FileExistsError(errno.EEXIST, "a link to nothing")
     target = Path(os.path.realpath(target))  # which a link in a circle does not stop
-    new = [parent for parent in target.parents if not parent.exists()]
     scratch, lock = _scratch_name(target), None
+    with way_to(target):
+        try:
+            _sweep(target)
+            replacing = target.is_dir() and any(target.iterdir())
+            scratch.mkdir()
+            lock = _lock_folder(scratch)
+            yield scratch
+            for folder, _, _ in os.walk(scratch):
+                _flush_folder(Path(folder))
+            if replacing:
+                scratch.chmod(stat.S_IMODE(target.stat().st_mode))
+                _exchange(scratch, target)
+            else:
+                _put(scratch, target)
+            _flush_folder(target.parent)
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+            if lock is not None:
+                os.close(lock)
+
+
+@contextmanager
+def way_to(target: Path) -> Iterator[None]:
+    """Make the folders on the way to a target; those that stay empty go again."""
+    new = [parent for parent in target.absolute().parents if not parent.exists()]
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        _sweep(target)
-        replacing = target.is_dir() and any(target.iterdir())
-        scratch.mkdir()
-        lock = _lock_folder(scratch)
-        yield scratch
-        for folder, _, _ in os.walk(scratch):
-            _flush_folder(Path(folder))
-        if replacing:
-            scratch.chmod(stat.S_IMODE(target.stat().st_mode))
-            _exchange(scratch, target)
-        else:
-            _put(scratch, target)
-        _flush_folder(target.parent)
+        yield
     finally:
-        shutil.rmtree(scratch, ignore_errors=True)
-        if lock is not None:
-            os.close(lock)
-        for parent in new:  # of folders made on the way those that stay empty go again
+        for parent in new:
             with suppress(OSError):
                 parent.rmdir()
 

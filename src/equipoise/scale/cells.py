@@ -17,7 +17,7 @@ import errno
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -110,7 +110,7 @@ def run_cells(
     jobs = _jobs.get()
     if jobs is not None and cells:
         return jobs.run(cells, homes)
-    with nullcontext() if folder is None else resumable(folder, f"*{SUFFIX}"):
+    with resumable(folder, f"*{SUFFIX}"):
         here = current().is_local
         run = _one_by_one if here else partial(_elsewhere, resource=resource)
         return run(cells, homes, progress)
@@ -233,16 +233,17 @@ def digest(parts: Iterable[NDArray[Any] | Sequence[str] | None]) -> str:
 
 
 @contextmanager
-def resumable(folder: Path, mark: str) -> Iterator[None]:
-    """Say of whatever stops the work where it lies, if the folder has such files by then."""
+def resumable(folder: Path | None, *marks: str) -> Iterator[None]:
+    """Say of whatever stops the work where it lies, if a folder has such files by then."""
     try:
         yield
     except BaseException as error:
-        if any(folder.glob(mark)):
-            error.add_note(
-                f"Work that is done lies in {folder}, for the same command to go on with; "
-                "remove that folder to begin anew."
-            )
+        there = {path.parent for mark in marks if folder for path in folder.glob(mark)}
+        for place in sorted(there):
+            what = f"Work that is done lies in {place}, for the same command to go on with; "
+            text = f"{what}remove that folder to begin anew."
+            if text not in getattr(error, "__notes__", ()):
+                error.add_note(text)
         raise
 
 

@@ -79,19 +79,21 @@ def run_grid(
     deadline = started + limit - min(15.0, 0.1 * limit) if limit < math.inf else math.inf
     machine = replace(machine, deadline=deadline)
     bench = Bench(plan, setup, Folder(out), machine, setup.read())
-    bench.claim()
+    with tasks_of.resumable(out, "grid.json"):
+        bench.claim()
     todo = [cell for cell in plan.cells() if not bench.is_done(cell)]
     renewed = dict(bench.renewed)
     workers = max(1, min(machine.workers or (_GPU_WORKERS if gpu else 1), len(todo)))
     elsewhere = not current().is_local or bool(tasks_of.apart())
     bench.machine = replace(machine, workers=1 if elsewhere else workers)
-    if elsewhere:
-        failed = _on_workers(bench, todo, tell)
-    elif workers > 1:
-        with using(Engine("processes", workers)):
+    with tasks_of.resumable(out, "grid.json"):
+        if elsewhere:
             failed = _on_workers(bench, todo, tell)
-    else:
-        failed = _in_order(bench, todo, tell)
+        elif workers > 1:
+            with using(Engine("processes", workers)):
+                failed = _on_workers(bench, todo, tell)
+        else:
+            failed = _in_order(bench, todo, tell)
     done = tuple(cell for cell in plan.cells() if cell not in todo or bench.is_done(cell))
     missing = tuple(cell for cell in todo if cell not in done)
     return Outcome(out, done, missing, failed, renewed, time.time() - started)
