@@ -73,7 +73,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -352,30 +352,16 @@ def _median(sizes: Mapping[float, int]) -> float:
 # ---- coordinate ascent ---------------------------------------------------------------------
 
 
-class ItemStates(Protocol):
-    """Mean and variance of the items of every block, and the folders that hold them."""
+class ItemStates:
+    """Mean and variance of the items of every block, which start at 0 and 1; here in memory."""
+
+    def __init__(self) -> None:
+        self._blocks: dict[int, Floats] = {}
 
     @property
     def folders(self) -> tuple[Path, ...]:
         """Where they lie, for workers to see."""
-        ...
-
-    def read(self, number: int, items: int) -> Floats:
-        """Those of one block, (2, items), a copy."""
-        ...
-
-    def write(self, number: int, state: Floats) -> None:
-        """Keep those of one block."""
-        ...
-
-
-class HeldStates:
-    """States in memory; items start at mean 0 and variance 1."""
-
-    folders: tuple[Path, ...] = ()
-
-    def __init__(self) -> None:
-        self._blocks: dict[int, Floats] = {}
+        return ()
 
     def read(self, number: int, items: int) -> Floats:
         """Those of one block, (2, items), a copy."""
@@ -475,7 +461,7 @@ class GladClimb:
         self.priors = ((0.0, prior.sigma_b**-2), (float(prior.mu_c), prior.sigma_c**-2))
         self.mean = np.full(people, START_ABILITY)
         self.variance = np.full(people, START_SPREAD)
-        self.items: ItemStates = HeldStates()
+        self.items = ItemStates()
         self.factor = np.ones(self.graph.parts)  # of items, not yet in their states
         self.heights = list[float]()  # bounds before the sweeps of this climb
         self.sweeps, self.round = 0, 0  # of all climbs, and which climb
@@ -523,7 +509,7 @@ class GladClimb:
 
     def sweep(self) -> float:
         """Update items, then annotators; how far the chance of an item moved."""
-        target = HeldStates() if self._states is None else self._states(self.sweeps)
+        target = ItemStates() if self._states is None else self._states(self.sweeps)
         sums, away = self._pass(target), self._divergence()
         mean, precision = self.priors[1]
         self.variance = 1.0 / (precision + 0.5 * sums.load / (self.mean**2 + self.variance))

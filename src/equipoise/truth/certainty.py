@@ -131,7 +131,13 @@ def annotation_certainty(plausibilities: Plausibilities, j: int = 1) -> Certaint
         place, value, error = _likeliest(plausibilities, columns)
         names = _named(plausibilities, place)
         return Certainty(plausibilities.items, names, value, error, well_posed)
-    _refuse_mean(plausibilities, j)
+    if plausibilities.law is not None and plausibilities.draws == 1:
+        raise InputError(
+            f"annotation_certainty, j = {j}",
+            f"{plausibilities.method} with its mean alone",
+            "draws, because sets of several classes have no exact chance",
+            "draw from the law first: plausibilities.drawn(1000, seed=0)",
+        )
     plausibilities = plausibilities.stored()
     likeliest = [_likeliest_set(plausibilities, item, j) for item in range(len(well_posed))]
     sets = tuple(tuple(plausibilities.classes[k] for k in chosen) for chosen, _ in likeliest)
@@ -242,16 +248,6 @@ def _spread(means: Floats) -> Floats:
 def _require_items(plausibilities: Plausibilities) -> None:
     if not plausibilities.items:
         raise InputError("certainty", "no items", "at least one", "check what was aggregated")
-
-
-def _refuse_mean(plausibilities: Plausibilities, j: int) -> None:
-    if plausibilities.law is not None and plausibilities.draws == 1:
-        raise InputError(
-            f"annotation_certainty, j = {j}",
-            f"{plausibilities.method} with its mean alone",
-            "draws, because sets of several classes have no exact chance",
-            "draw from the law first: plausibilities.drawn(1000, seed=0)",
-        )
 
 
 def _likeliest_set(

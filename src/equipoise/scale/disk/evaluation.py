@@ -311,7 +311,9 @@ class _Evaluation:
         votes, weighed = self.study.votes, next(iter(sums.values()))
         units = single_design(self.masses.items)
         identified = "annotator" in votes.votes.columns
-        with_ids = identified and _is_panel(weighed.number)
+        load = weighed.number
+        rated = load[load > 1].sum() >= 0.5 * load.sum()  # people rated more than one item
+        with_ids = bool(identified and (load > 0).sum() > 1 and rated)
         design = self._design(weighed, units) if with_ids else units
         reason = Reason.ALONE if identified and len(votes.annotators) == 1 else Reason.NONE
         whom = partial(population_of, named=with_ids, reason=reason)
@@ -475,8 +477,3 @@ def _compared(
             p = float(together.p[m, b])
             gaps.append(ModelGap(metric.name, name, names[b], value, low, high, p))
     return models, gaps
-
-
-def _is_panel(load: Floats) -> bool:
-    """Whether people rated more than one item, given the items of each annotator."""
-    return bool((load > 0).sum() > 1 and load[load > 1].sum() >= 0.5 * load.sum())

@@ -181,18 +181,6 @@ def dawid_skene(
         confusion, _ = confusions(climb.expected_votes, variant, prior)
         skill, names = np.einsum("k,akk->a", climb.classes, confusion), votes.classes
         text = "Dawid-Skene did not converge: raise the iterations."
-        result = FitOnDisk(
-            folder=target,
-            model="dawid_skene",
-            method=f"Dawid-Skene ({variant.replace('_', '-')})",
-            classes=names,
-            annotators=blocks.annotators,
-            skill=skill,
-            items=blocks.number_of_items,
-            trace=climb.trace,
-            converged=climb.converged,
-            notices=votes.notices,
-        )
         answers = {
             f"{true} as {answer}": confusion[:, t, a]
             for t, true in enumerate(names)
@@ -201,10 +189,16 @@ def dawid_skene(
         posteriors = partial(_posteriors, climb.log, climb.prior)
         result = _write_fit(
             blocks,
-            result,
             posteriors,
             {"accuracy": skill, **answers},
             {"class_prior": climb.classes},
+            folder=target,
+            model="dawid_skene",
+            method=f"Dawid-Skene ({variant.replace('_', '-')})",
+            skill=skill,
+            trace=climb.trace,
+            converged=climb.converged,
+            notices=votes.notices,
         )
         if not climb.converged:
             result = replace(result, notices=(*result.notices, Notice("not_converged", text)))
@@ -256,14 +250,15 @@ def glad(
         _resume(climb, checkpoint, blocks.folder)
         climb.run()
         graph = climb.graph
-        result = FitOnDisk(
+        return _write_fit(
+            blocks,
+            partial(_chances, climb.items, graph, climb.factor, climb.mean),
+            {"ability": climb.mean, "votes": graph.load},
+            {},
             folder=target,
             model="glad",
             method="GLAD (CAVI)",
-            classes=votes.classes,
-            annotators=blocks.annotators,
             skill=climb.mean,
-            items=blocks.number_of_items,
             trace=tuple(climb.trace),
             converged=climb.converged,
             notices=(
@@ -273,12 +268,10 @@ def glad(
                 *small_panel(graph.median, "cavi", 0),
             ),
         )
-        chances = partial(_chances, climb.items, graph, climb.factor, climb.mean)
-        return _write_fit(blocks, result, chances, {"ability": climb.mean, "votes": graph.load})
 
 
 @dataclass(frozen=True)
-class _StateFiles:
+class _StateFiles(ItemStates):
     """Items of GLAD in files of a folder, for one setting of the fit and these votes.
 
     With `flush`, what is written reached the disk.
@@ -381,10 +374,10 @@ def _chances(
 
 def _write_fit(
     blocks: CodedVotes,
-    result: FitOnDisk,
     posteriors: Callable[[Block, int], dict[str, Floats]],
     annotators: Mapping[str, Floats],
-    more: Mapping[str, Any] | None = None,
+    more: Mapping[str, Any],
+    **of_fit: Any,
 ) -> FitOnDisk:
     """Write what a fit says of items, annotators and itself; the fit, with its notices.
 
@@ -396,6 +389,12 @@ def _write_fit(
     import pyarrow as pa
     from pyarrow import parquet
 
+    result = FitOnDisk(
+        classes=blocks.classes,
+        annotators=blocks.annotators,
+        items=blocks.number_of_items,
+        **of_fit,
+    )
     columns = {
         name: pa.array(np.ascontiguousarray(column)) for name, column in annotators.items()
     }
@@ -409,7 +408,7 @@ def _write_fit(
         "converged": result.converged,
         "iterations": len(result.trace),
         "trace": result.trace,
-        **(more or {}),
+        **more,
     }
     with whole_folder(result.folder) as scratch:
         place = scratch / "items"

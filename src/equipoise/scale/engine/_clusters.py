@@ -66,7 +66,11 @@ class Cluster:
         """Refuse a scheduler or workers without the package, or with another version."""
         ours = package_version()
         versions = self._client.run(pkgutil.resolve_name, VERSION, on_error="return")
-        versions["the scheduler"] = self._on_scheduler()
+        versions["the scheduler"] = ""
+        with suppress(ImportError, AttributeError):
+            versions["the scheduler"] = self._client.run_on_scheduler(
+                pkgutil.resolve_name, VERSION
+            )
         for who, version in versions.items():
             if version != ours:
                 self.close()
@@ -79,12 +83,6 @@ class Cluster:
                 do = "use the same on all machines"
                 has, needs = (f"Python {'.'.join(version)}" for version in (python, here))
                 raise EngineError(f"engine, worker {who}", has, needs, do)
-
-    def _on_scheduler(self) -> object:
-        try:
-            return self._client.run_on_scheduler(pkgutil.resolve_name, VERSION)
-        except (ImportError, AttributeError):
-            return ""
 
     def run(
         self, function: Callable[[Any], Any], groups: Sequence[Group], resource: str | None
