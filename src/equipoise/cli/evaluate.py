@@ -165,7 +165,8 @@ def check_scoring(options: Options) -> None:
     if options.analyses is not None and not named:
         message = f"got {options.analyses!r}, expected analyses, for example ranking,flips"
         raise misused(message, "analyses")
-    analysis_names(options.analyses)
+    if named:
+        analysis_names(options.analyses)
     tuned = options.tuning is not None and "=" in options.tuning
     tuned |= options.item_group is not None
     if options.attributes is not None and named and "subgroups" not in named and not tuned:

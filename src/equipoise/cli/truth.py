@@ -46,15 +46,15 @@ SHOWN = 3  # items with the highest expected values that are named
 
 def check_truth(options: Options) -> None:
     """Refuse a truth that is none, and options that it would ignore."""
-    if not options.truth.endswith(ENDING):
-        check_word("truth", options.truth)
     if options.truth == VOTES:
         for name in ("draws", "burn_in", "reliability", "prior"):
             if getattr(options, name) is not None:
                 got = f"{getattr(options, name)} with --truth votes"
                 do = f"add --truth MODEL, or leave out {flag(name)}"
                 raise InputError(flag(name), got, "a model of the truth", do)
-    elif options.truth not in (AUTO, *_chained()):
+    elif not options.truth.endswith(ENDING):
+        check_word("truth", options.truth)
+    if options.truth not in (VOTES, AUTO) and options.truth not in _chained():
         _refuse_burn_in(options, options.truth)
     if options.resample is not None:
         _check_resampling(options.truth, options.resample)

@@ -190,9 +190,10 @@ def empty_path(arguments: Sequence[str]) -> str | None:
     >>> empty_path(["aggregate", "votes.csv", "--out", "."]) is None
     True
     """
-    joined = [word for word in arguments if "=" in word]
-    values = {*pairwise(arguments), *(word.partition("=")[::2] for word in joined)}
-    empty = {option for option, value in values if value == ""}
+    if "" not in arguments and "= " not in " ".join([*arguments, ""]):
+        return None
+    joined = [word.partition("=")[::2] for word in arguments if "=" in word]
+    empty = {option for option, value in (*pairwise(arguments), *joined) if value == ""}
     taken = options_of(arguments) if empty else set()
     for name, row in ROWS.items():
         for option in row.flags or (flag(name),):

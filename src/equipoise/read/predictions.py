@@ -533,11 +533,11 @@ def _decisions(
     rows: _Rows, columns: Mapping[str, str], classes: Sequence[str]
 ) -> list[Ints] | None:
     """Codes of the classes chosen in each column; None unless all cells are classes."""
-    place = {name: code for code, name in enumerate(classes)}
+    place = dict(zip(classes, range(len(classes)), strict=True))
     codes: list[Ints] = []
     for model, column in columns.items():
         cells = code_names(rows.table, column)
-        unknown = [name for name in cells.names if name not in place]
+        unknown = [*filterfalse(place.__contains__, cells.names)]
         if unknown and len(unknown) < len(cells.names) and not any(map(_is_number, unknown)):
             row = int(np.flatnonzero(cells.codes == cells.names.index(unknown[0]))[0])
             where, got = rows.where(row, model), f"class {unknown[0]!r}"

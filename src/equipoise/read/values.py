@@ -65,6 +65,7 @@ _PAIRS = (
     ("negative", "positive"),
     ("neg", "pos"),
 )
+_SEVERAL = re.compile("[,;|]")
 _DOUBTFUL = frozenset({"na", "n/a", "none", "?"})
 _TWO_CLASSES = Option("classes", ("negative", "positive"), "classes=[negative, positive]")
 
@@ -142,7 +143,9 @@ def _refuse_several_in_one(words: Sequence[str], name: str) -> None:
     ...
     equipoise.InputError: votes.csv, column 'label': several labels in one, ...
     """
-    parts = {word: [part.strip() for part in re.split("[,;|]", word)] for word in words}
+    if not any(map(_SEVERAL.search, words)):
+        return
+    parts = {word: [part.strip() for part in _SEVERAL.split(word)] for word in words}
     uses = Counter(part for several in parts.values() for part in set(several))
     for word, several in parts.items():
         if len(several) > 1 and all(part and uses[part] > 1 for part in several):
@@ -220,8 +223,8 @@ def _nominal_scale(words: Sequence[str], options: VoteFormat, *, name: str) -> C
     """Sort the labels, numbers by value; numbers with fractions need to be explained."""
     values = list(map(_value, words))
     numeric = None not in values
-    odd = [word for word, value in zip(words, values, strict=True) if value and value % 1]
-    if options.kind is None and numeric and odd:
+    odd = [word for word in words if float(word) % 1] if numeric else []
+    if options.kind is None and odd:
         raise InputError(
             f"{name}, column 'label'",
             f"numbers with fractions such as {odd[0]!r}",
@@ -244,8 +247,8 @@ def _nominal_scale(words: Sequence[str], options: VoteFormat, *, name: str) -> C
 def _other_readings(classes: Names, options: VoteFormat, *, whole: bool) -> Notices:
     """Say what a reader might have meant otherwise."""
     notices = []
-    doubtful = tuple(word for word in classes if word.lower() in _DOUBTFUL)
-    if doubtful:
+    if not _DOUBTFUL.isdisjoint(map(str.lower, classes)):
+        doubtful = tuple(word for word in classes if word.lower() in _DOUBTFUL)
         text = "{classes:names} is kept as a class; leave the cell blank if missing"
         notices.append(notice("missing_as_class", text, classes=doubtful))
     if whole and options.kind is None and len(classes) > 2:

@@ -20,6 +20,7 @@ import stat
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from operator import attrgetter
 from pathlib import Path, PurePosixPath
 from tempfile import mkdtemp
 from typing import IO
@@ -241,7 +242,8 @@ def check_folder(
     where
         What messages say that the folder is.
     """
-    there = ", ".join(name for name in names if (folder / name).exists())
+    paths = filter(Path.exists, map(folder.joinpath, names))
+    there = ", ".join(map(attrgetter("name"), paths))
     if RUN not in names and (folder / RUN).exists():
         got, do = f"holds an evaluation ({RUN})", f"for example {folder.name}-other"
         expected = "a folder of its own"

@@ -125,9 +125,9 @@ class RunSettings:
 
     Attributes
     ----------
-    resample, scope, group
-        What was drawn anew, what the result speaks for, and the groups of items that stay
-        together.
+    resample, resample_reason, scope, group, items_redrawn
+        What was drawn anew and why, what the result speaks for, the groups of items that stay
+        together, and whether items were resampled.
     population, decides
         Whom intervals and verdicts speak for, and whether there are enough for a verdict.
     margin, matters
@@ -137,6 +137,7 @@ class RunSettings:
     """
 
     resample: str
+    resample_reason: str
     replicates: int
     seed: int
     plan: str
@@ -146,6 +147,7 @@ class RunSettings:
     hard: str
     group: str | None = None
     scope: str = ""
+    items_redrawn: bool | None = None
     population: str = ""
     decides: bool = True
     margin: float | None = unsaid()
@@ -479,6 +481,7 @@ def _settings(evaluation: Evaluation, soft: str, hard: str) -> RunSettings:
         group = f"{int(plan.group.max()) + 1} groups of items"
     return RunSettings(
         resample=plan.kind,
+        resample_reason=plan.reason,
         replicates=plan.replicates,
         seed=plan.seed,
         plan=plan.fingerprint,
@@ -493,6 +496,7 @@ def _settings(evaluation: Evaluation, soft: str, hard: str) -> RunSettings:
         hard=hard,
         group=group,
         scope=evaluation.population.scope,
+        items_redrawn=evaluation.population.items,
     )
 
 

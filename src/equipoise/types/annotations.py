@@ -5,6 +5,7 @@ are ties, so votes, grades and differential diagnoses are the same table; a coun
 the same table without annotators, each row standing for several votes.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
@@ -293,7 +294,7 @@ class Annotations:
         label = np.asarray(self.label == self.classes.index(positive), dtype=np.intp)
         yes_no = self._as_binary(label, (f"not {positive}", positive))
         others_named = np.asarray(self.label)[label == 0]
-        others = tuple(self.classes[code] for code in np.unique(others_named))
+        others = tuple(map(self.classes.__getitem__, np.unique(others_named)))
         if len(others) < 2:
             return yes_no
         text = "Votes for {others:listed} count as not {positive}."
@@ -403,8 +404,7 @@ class Annotations:
         reading = np.bincount(self.annotator[~self.gold], minlength=len(self.annotators)) > 0
         names = []
         for name, reads in zip(self.annotators, reading, strict=True):
-            letters = "".join(x if x.isalpha() else " " for x in name.casefold())
-            words = set(letters.split())
+            words = set(re.findall(r"[^\W\d_]+", name.casefold()))
             if reads and words & {*STANDARDS} and words.isdisjoint(PERSONS):
                 names.append(name)
         return tuple(names)
