@@ -100,7 +100,8 @@ def benchmark(options: Options) -> None:
     detectors = _detectors(options)
     _check_out(options)
     study = _study(options, options.clean_study)
-    _check_data(study, options)
+    if options.out is not None and not options.overwrite:
+        check_data(options.out, study)
     done = _compared(study, detectors, options)
     for cell in done.left_out if options.as_json else ():
         say(f"Note: {cell.detector} ({cell.task}) is left out: {cell.reason}")
@@ -109,7 +110,9 @@ def benchmark(options: Options) -> None:
         return
     report = _report(done, options)
     if options.out is not None:
-        _save(done, report, options.out)
+        with progress("page"):
+            notices = save(done, report, options.out)
+        note(notices)
     if options.as_json:
         print_json(done.rows())
     else:
@@ -144,12 +147,6 @@ def _check_out(options: Options) -> None:
     if options.out is not None:
         overwrite = options.overwrite or (options.out / MARK).is_file()
         check_folder(options.out, RUN_FILES, overwrite=overwrite)
-
-
-def _check_data(study: JudgedCollection, options: Options) -> None:
-    """Refuse a folder that holds the benchmark of another study."""
-    if options.out is not None and not options.overwrite:
-        check_data(options.out, study)
 
 
 def _list(*, as_json: bool) -> None:
@@ -300,13 +297,6 @@ def _report(done: BenchmarkResult, options: Options) -> Report:
         )
     report = in_options(report)
     return replace(report, command=typed_command())
-
-
-def _save(done: BenchmarkResult, report: Report, out: Path) -> None:
-    """Write the run, and say what it replaces."""
-    with progress("page"):
-        notices = save(done, report, out)
-    note(notices)
 
 
 def _show(report: Report, options: Options) -> None:

@@ -102,11 +102,6 @@ def _check_out(options: Options) -> None:
         check_outside(options.out, options.source, do)
 
 
-def _cache(options: Options) -> Path | None:
-    """Where embeddings are kept: the cache, or a folder in that of results."""
-    return options.cache or (options.out / EMBEDDINGS if options.out is not None else None)
-
-
 class _Steps(ExitStack):
     """A bar with the time left for one step after another."""
 
@@ -127,10 +122,11 @@ def _read(options: Options) -> tuple[Collection, Encoder | None]:
     encoder = choose_encoder(options.encoder or USUAL_ENCODER)
     by_folder = str(options.split) == FOLDERS
     assert options.source is not None
+    beside = options.out / EMBEDDINGS if options.out is not None else None
     with progress("reading and embedding") as tell:
         data = read_collection(
             options.source, labels=options.label_table, split="folders" if by_folder else None,
-            encoder=encoder, cache=_cache(options), progress=tell,
+            encoder=encoder, cache=options.cache or beside, progress=tell,
         )  # fmt: skip
     if options.split is not None and not by_folder:
         data = replace(data, split=read_parts(options.split, data.items))

@@ -133,7 +133,8 @@ def _run(function: Callable[[Options], None], options: Options) -> None:
 def _parameter(name: str, form: _Form) -> Parameter:
     """A row of the table as typer understands it."""
     row = ROWS[name]
-    limits = {"min": row.least, "max": row.most} if _is_number(name) else {}
+    is_number = TYPES[name] in (int, float, int | None, float | None)
+    limits = {"min": row.least, "max": row.most} if is_number else {}
     about: Any = {"help": form.texts.get(name, row.text), "metavar": row.metavar, **limits}
     if name in form.arguments:
         info: Any = typer.Argument(show_default=False, **about)
@@ -145,10 +146,6 @@ def _parameter(name: str, form: _Form) -> Parameter:
     return Parameter(
         name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[TYPES[name], info]
     )
-
-
-def _is_number(name: str) -> bool:
-    return TYPES[name] in (int, float, int | None, float | None)
 
 
 def _show_all(context: typer.Context, wanted: bool) -> None:

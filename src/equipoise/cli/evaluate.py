@@ -388,8 +388,8 @@ def _recorded(
     """Make the run with everything that was asked."""
     labels = _label_words(done)
     if truth.parts:
-        hard = _hard_words(options.ties)
-        labels = {"soft": f"mean of the truth by {truth.words}", "hard": hard}
+        soft = f"mean of the truth by {truth.words}"
+        labels = {"soft": soft, "hard": HARD_LABELS[options.ties]}
     name = options.dataset or read.name.removesuffix(f": {TITLE}")
     return record(
         done,
@@ -419,13 +419,11 @@ def _label_words(result: Evaluation) -> dict[str, str]:
     return {"soft": f"{some}mean vote", "hard": f"{some}strict majority"}
 
 
-def _hard_words(ties: str) -> str:
-    """What the hard labels of a modelled truth are."""
-    return {
-        "half": "its class with most of that mean, shared by ties",
-        "negative": "its class with more than half of that mean, or with most of it",
-        "drop": "its class with most of that mean, ties left out",
-    }[ties]
+HARD_LABELS = {
+    "half": "its class with most of that mean, shared by ties",
+    "negative": "its class with more than half of that mean, or with most of it",
+    "drop": "its class with most of that mean, ties left out",
+}  # of a modelled truth
 
 
 def _question(table: Annotations, options: Options) -> StoredQuestion:

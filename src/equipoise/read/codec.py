@@ -82,15 +82,11 @@ def _plain_value(value: Any) -> Any:
 
 
 def _field(value: Any, part: Field[Any]) -> Any:
-    content = getattr(value, part.name)
-    return _rows(content) if part.metadata.get("cells") else encode(content)
-
-
-def _rows(rows: Any) -> Any:
-    """Rows of a table, whose cells may be words or numbers."""
-    if rows is None:
-        return None
-    return [{name: _cell(cell) for name, cell in row.items()} for row in rows]
+    """What a field holds; cells of rows may be words or numbers."""
+    held = getattr(value, part.name)
+    if held is None or not part.metadata.get("cells"):
+        return encode(held)
+    return [{name: _cell(cell) for name, cell in row.items()} for row in held]
 
 
 def _cell(cell: Any) -> Any:

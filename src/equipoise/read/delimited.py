@@ -26,7 +26,7 @@ from typing import Any, NamedTuple, TextIO
 
 from equipoise.read.files import Content, cut_gzip
 from equipoise.read.tables import Table, no_rows, unique_names
-from equipoise.types import InputError, Names, Notice, Notices, notice, unguarded, unguarded_all
+from equipoise.types import InputError, Names, Notices, notice, unguarded, unguarded_all
 
 ENDINGS = (".csv", ".tsv", ".txt")
 _MARK = b"\xef\xbb\xbf"
@@ -193,18 +193,15 @@ def _utf8(file: Content) -> tuple[bytes, Notices]:
         data.decode()
     except UnicodeDecodeError:
         try:
-            data, notices = data.decode("cp1252").encode(), (_read_as_windows(file),)
+            data = data.decode("cp1252").encode()
+            text = "{file} is not UTF-8 and was read as Windows-1252"
+            notices = (notice("windows_1252", text, file=file.name),)
         except UnicodeDecodeError as error:
             raise _no_text(file, error) from error
     if b"#" in data[:_BLOCK_OF_HEADER]:
         lines, end = _comments(data)
         data = b"\n" * lines + data[end:]
     return data, notices
-
-
-def _read_as_windows(file: Content) -> Notice:
-    text = "{file} is not UTF-8 and was read as Windows-1252"
-    return notice("windows_1252", text, file=file.name)
 
 
 def _binary(file: Content) -> InputError:

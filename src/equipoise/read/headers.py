@@ -275,7 +275,7 @@ def require_header(table: Table, named: Mapping[str, str]) -> None:
     names = list(table.columns)
     if named or not _ALL_WORDS.isdisjoint(chain.from_iterable(_keys(names).values())):
         return
-    inside = [_among_own_values(table, name) for name in names]
+    inside = [name in code_names(table, name).names for name in names]
     words = [
         among and not _NUMBER.fullmatch(name) for name, among in zip(names, inside, strict=True)
     ]
@@ -379,10 +379,6 @@ def _headers(
 
 def _all_numbers(table: Table, column: str) -> bool:
     return all(map(_NUMBER.fullmatch, code_names(table, column).names))
-
-
-def _among_own_values(table: Table, column: str) -> bool:
-    return column in code_names(table, column).names
 
 
 _MANY = 10  # annotators per item from which a table is odd

@@ -117,7 +117,12 @@ def read_plausibilities(path: str | Path) -> Plausibilities:
     except InputError:
         raise
     except (TypeError, ValueError, IndexError) as error:
-        raise _damaged_file(where, str(error)) from error
+        reason = str(error).splitlines()[0][:80] if str(error) else "cut"
+        got, expected = (
+            f"damaged or something else ({reason})",
+            "what write_plausibilities wrote",
+        )
+        raise InputError(where, got, expected, "write it again") from error
 
 
 def _read_header(where: str, plain: Mapping[str, Any]) -> _Header:
@@ -165,16 +170,6 @@ def _array_fields(kind: type[Any], prefix: str, but: set[str]) -> dict[str, bool
         for field in fields(kind)
         if field.name not in but and field.init
     }
-
-
-def _damaged_file(where: str, why: str) -> InputError:
-    reason = why.splitlines()[0][:80] if why else "cut"
-    return InputError(
-        where,
-        f"damaged or something else ({reason})",
-        "a file written by write_plausibilities",
-        "write it again",
-    )
 
 
 def _parts(thing: Posterior | Skills, kind: type) -> dict[str, Any]:

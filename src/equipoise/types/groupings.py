@@ -183,7 +183,8 @@ def coarsened(plausibilities: Plausibilities, grouping: Grouping) -> Plausibilit
     where the grouping says so, and where each group is a run of grades.
     """
     group, groups = grouping.codes(plausibilities.classes), len(grouping.groups)
-    plausibilities = plausibilities if _lawful(plausibilities) else plausibilities.stored()
+    if not isinstance(plausibilities.law, Dirichlet | Categorical):
+        plausibilities = plausibilities.stored()  # whose groups have no law to draw from
     cell = _cells(plausibilities, group, groups)
     left = unmentioned(plausibilities, group, groups).astype(np.float64)
     even = np.asarray(left / np.maximum(left.sum(axis=1, keepdims=True), 1.0))
@@ -277,11 +278,6 @@ def _law(law: Posterior | None, cell: Ints, even: Floats) -> Posterior | None:
     if isinstance(law, Categorical):
         return Categorical(_summed(cell, even, law.chance, law.rest), none)
     return None
-
-
-def _lawful(plausibilities: Plausibilities) -> bool:
-    """Whether the groups have a law to draw from, as the classes have."""
-    return isinstance(plausibilities.law, Dirichlet | Categorical)
 
 
 def _is_mean(plausibilities: Plausibilities) -> bool:

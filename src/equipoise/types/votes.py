@@ -112,8 +112,11 @@ def collect_votes(annotations: Annotations, task: str = "", *, apart: bool = Tru
     rows = np.flatnonzero(_opinions(annotations, task))
     if not len(rows):
         raise InputError(f"annotations, task {task!r}", "no votes", "at least one", "check it")
-    vote = _vote_of_row(annotations, rows)
-    first = vote if annotations.reading is None else np.unique(vote, return_index=True)[1]
+    vote: Ints = np.arange(len(rows))
+    first = vote
+    if annotations.reading is not None:  # rows of one reading are one vote
+        reading = annotations.reading[rows]
+        _, first, vote = np.unique(reading, return_index=True, return_inverse=True)
     label, share = _choices(annotations, rows, vote)
     _even_weights(annotations, rows, vote)
     item = annotations.item[rows[first]]
@@ -158,7 +161,9 @@ def _vote_order(
         return np.arange(len(key))
     vote, label, share = entries
     if len(vote) > len(item):  # tied first choices: numbered by the sets that occur
-        choices = [tuple(part_of_vote) for part_of_vote in np.split(*_by_vote(vote, label))]
+        rising = np.lexsort((label, vote))
+        ends = np.flatnonzero(np.diff(vote[rising])) + 1
+        choices = [tuple(part_of_vote) for part_of_vote in np.split(label[rising], ends)]
         number = {choice: code for code, choice in enumerate(sorted(set(choices)))}
         spoken, part = np.array([number[choice] for choice in choices]), weight
     else:
@@ -175,12 +180,6 @@ def _inverse(order: Ints) -> Ints:
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     return place
-
-
-def _by_vote(vote: Ints, label: Ints) -> tuple[Ints, Ints]:
-    """Classes of all votes, rising in each, and where the next vote begins."""
-    order = np.lexsort((label, vote))
-    return label[order], np.flatnonzero(np.diff(vote[order])) + 1
 
 
 def _refuse_too_many(times: Ints) -> None:
@@ -391,13 +390,6 @@ def _agree(annotations: Annotations, gold: Bools) -> None:
             "one known truth per item",
             "correct them or clear is_gold",
         )
-
-
-def _vote_of_row(annotations: Annotations, rows: Ints) -> Ints:
-    """Number the votes: one per row, or one per reading of a ranking."""
-    if annotations.reading is None:
-        return np.arange(len(rows))
-    return np.unique(annotations.reading[rows], return_inverse=True)[1]
 
 
 def _even_weights(annotations: Annotations, rows: Ints, vote: Ints) -> None:

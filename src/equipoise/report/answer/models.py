@@ -357,7 +357,8 @@ def _metric_words(standing: RankedModels) -> str:
 def standings_chart(answer: Answer, foot: tuple[tuple[str, Names], ...] = ()) -> Standings:
     """Models by tasks, or by metrics where there is one task."""
     standings = (answer.front, *answer.columns)
-    several, metric = len(answer.tasks) > 1, _metric(answer)
+    several = len(answer.tasks) > 1
+    metric = capital(answer.front.title) if several or not answer.columns else "Scores"
     way = ", lower is better" if answer.metric.better == "lower" else ""
     return replace(
         _matrix(answer, standings, [_head(answer, standing) for standing in standings]),
@@ -385,12 +386,6 @@ def _matrix(
         ),
         known_to=tuple(typical_reach(standing) for standing in standings),
     )
-
-
-def _metric(answer: Answer) -> str:
-    if len(answer.tasks) < 2 and answer.columns:
-        return "Scores"
-    return capital(answer.front.title)
 
 
 def _metric_head(standing: RankedModels) -> str:

@@ -50,7 +50,6 @@ from equipoise.types import (
     Chart,
     Dot,
     Dots,
-    Floats,
     Heat,
     Histogram,
     Lines,
@@ -396,7 +395,7 @@ def heat(chart: Heat, styles: ModelStyles) -> CellGrid | None:
     if defined.size < 2:
         return None
     signed = chart.scale == "signed"
-    most = _widest(values) if signed else 1.0
+    most = float(np.abs(defined).max(initial=0.0)) or 1.0 if signed else 1.0
     small = len(chart.columns) <= NUMBERED
     rows = []
     for i, name in enumerate(chart.rows):
@@ -410,20 +409,17 @@ def heat(chart: Heat, styles: ModelStyles) -> CellGrid | None:
             defined_cell = Square(shown, tone, strong, tip)
             cells.append(defined_cell if math.isfinite(value) else Square("", tone))
         rows.append((name, tuple(cells), styles.number(name) if chart.row_models else None))
+    total = len(chart.columns)  # heads that have no room above their columns in half a page
+    upward = total > 20 or 7 * max(map(width, chart.columns)) * total > 400
     beside = f"{chart.y} by {chart.x}" if chart.x and chart.y else chart.x or chart.y
     key = _signed_key(most) if signed else SHARE_KEY
     if chart.strong is not None:
         key = (*key, ("", f"{'bold' if small else MARK}: {chart.strong_title}"))
     return CellGrid(
         kind="heat", corner=chart.x, heads=tuple(chart.columns), rows=tuple(rows),
-        alternative=described(chart), upright=_upright(chart.columns),
+        alternative=described(chart), upright=upward,
         axes=beside if chart.y else "", key=key,
     )  # fmt: skip
-
-
-def _upright(heads: Sequence[str]) -> bool:
-    """Whether heads have no room above their columns in half a page."""
-    return len(heads) > 20 or 7 * max(map(width, heads)) * len(heads) > 400
 
 
 def _words(value: float, *, signed: bool) -> str:
@@ -438,11 +434,6 @@ def _tone(value: float, most: float, *, signed: bool) -> str:
     if not math.isfinite(value):
         return "none"
     return _lead(value, most) if signed else f"h{bisect_right(STEPS, value)}"
-
-
-def _widest(values: Floats) -> float:
-    """The end of a signed scale."""
-    return float(np.abs(values[np.isfinite(values)]).max(initial=0.0)) or 1.0
 
 
 def _lead(value: float, most: float) -> str:

@@ -64,7 +64,10 @@ def render(report: Report) -> str:
     evidence = _evidence(folded, report, styles)
     links = [
         ("answer", "Answer"),
-        *_navigation_names(opened if report.card else [p for p, _ in sections]),
+        *(
+            (key, findings[0].nav or capital(key.replace("_", " ").replace("-", " ")))
+            for key, findings in (opened if report.card else [part for part, _ in sections])
+        ),
     ]
     links += [(DEPENDS, "Depends on?")] if questions else []
     links += [("evidence", "Evidence" if folded else "Method")] if evidence else []
@@ -101,14 +104,6 @@ def _sections(report: Report) -> list[Section]:
     return [
         (key, sorted(parts, key=lambda part: part.task not in ("", report.task)))
         for key, parts in by_key.items()
-    ]
-
-
-def _navigation_names(parts: Iterable[Section]) -> list[tuple[str, str]]:
-    """What the navigation calls sections."""
-    return [
-        (key, findings[0].nav or capital(key.replace("_", " ").replace("-", " ")))
-        for key, findings in parts
     ]
 
 
