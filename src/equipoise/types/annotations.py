@@ -5,7 +5,6 @@ are ties, so votes, grades and differential diagnoses are the same table; a coun
 the same table without annotators, each row standing for several votes.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
@@ -404,7 +403,8 @@ class Annotations:
         reading = np.bincount(self.annotator[~self.gold], minlength=len(self.annotators)) > 0
         names = []
         for name, reads in zip(self.annotators, reading, strict=True):
-            words = set(re.findall(r"[^\W\d_]+", name.casefold()))
+            letters = "".join(x if x.isalpha() else " " for x in name.casefold())
+            words = set(letters.split())
             if reads and words & {*STANDARDS} and words.isdisjoint(PERSONS):
                 names.append(name)
         return tuple(names)
