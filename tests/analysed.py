@@ -9,7 +9,7 @@ import numpy as np
 
 from equipoise.report.answer import analyse_study
 from equipoise.study import Settings, Study
-from equipoise.study.analyses import calibration_curves, components, fragility, panels, ranking
+from equipoise.study.analyses import calibration_curves, components, fragility, ranking
 from equipoise.types import Report
 
 
@@ -53,11 +53,6 @@ def analysed(
 ) -> Report:
     """The report of a study."""
     return analyse_study(study_of(predictions, votes, **asked), only=only, pair=pair)
-
-
-def panel_size(predictions: Any, votes: Any, **how: Any) -> panels.PanelSize:
-    """Panels of the study that keywords ask about."""
-    return panels.panel_size(asked_study(predictions, votes, how))
 
 
 def rank_stability(predictions: Any, votes: Any, **how: Any) -> ranking.RankStability:

@@ -100,7 +100,7 @@ def single():
 def crowd():
     """Many models and annotators, with names that never end."""
     scores, votes = study(people=30, items=40, models=13, tasks=("",), bad=LONG)
-    return report_of(scores, votes, only=("ranking", "leave_one_out", "readers", "panel_size"))
+    return report_of(scores, votes, only=("ranking", "leave_one_out", "readers", "half_panels"))
 
 
 STUDIES = {

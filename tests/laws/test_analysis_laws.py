@@ -225,8 +225,6 @@ def told_apart(finding):
     """Numbers that a sentence may say though no row holds them, each with its reason."""
     if finding.key == "certainty":  # where items begin to be clear; a cut-off is rounded down
         return [0.99, *(float(row["variant"]) for row in finding.tables[0].rows)]
-    if finding.key == "panel_size":  # the correlation that is to be reached
-        return [0.95]
     return []
 
 

@@ -14,7 +14,7 @@ from tests.strategies import names
 
 TIMES, UNITS = 4000, 12
 PURPOSES = ("items", "panel", "votes/", "votes/other", "influence", "seeds of a", "seeds of b",
-            "shuffled labels", "halved panels", "panel size/2", "panel size/3")  # fmt: skip
+            "half panels")  # fmt: skip
 
 
 def plan(seed=0):

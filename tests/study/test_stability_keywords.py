@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from equipoise.types import InputError, Predictions
-from tests.analysed import panel_size, rank_stability, variance_components
+from tests.analysed import rank_stability, variance_components
 from tests.oracles import bootstrap
 from tests.strategies import names
 
@@ -23,11 +23,10 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("analysis", [panel_size, rank_stability])
-def test_wrong_keywords_are_refused_in_four_parts(analysis):
+def test_wrong_keywords_are_refused_in_four_parts():
     for name, value in ((name, value) for name, values in WRONG.items() for value in values):
         with pytest.raises(InputError, match=r".+: .+, expected .+; .+") as error:
-            analysis([MODEL, OTHER], TRUTH, **{name: value})
+            rank_stability([MODEL, OTHER], TRUTH, **{name: value})
         assert all((error.value.where, error.value.got, error.value.expected, error.value.do))
 
 
@@ -41,19 +40,3 @@ def test_components_refuse_what_they_can_not_use():
 def test_truths_of_something_else_are_refused():
     with pytest.raises(InputError, match=r"truth: .+, expected .+; .+"):
         rank_stability([MODEL, OTHER], [3])
-
-
-def test_sentences_for_users_have_no_code_in_them():
-    done = panel_size(MODEL, TRUTH, replicates=4)
-    for sentence in (done.finding, *map(str, done.report().notices)):
-        assert not any(mark in sentence for mark in ("='", "()", "=None", "_", "nan"))
-        assert sentence.endswith(".")
-        nouns = ("model", "annotator", "expert", "item")
-        assert not any(f" 1 {noun}s" in sentence for noun in nouns)
-
-
-def test_a_single_annotator_is_no_panel():
-    alone = VOTES.copy()
-    alone[:, 1:] = np.nan
-    with pytest.raises(InputError, match="panel size: 1 annotator, expected"):
-        panel_size(MODEL, bootstrap.annotations(alone))

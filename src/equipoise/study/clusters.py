@@ -21,8 +21,8 @@ which subgroups are for, and no sample of others.
 Examples
 --------
 >>> votes = np.array([[1, 1, 0, 0], [0, 0, 1, 1], [1, 1, 0, 0], [0, 0, 1, 1.0]])
->>> together, shared = agreement_of_pairs(votes - 0.5, np.ones((4, 4), dtype=bool))
->>> inside_less_between(together, shared, np.array([0, 0, 1, 1]))
+>>> together = (votes - 0.5).T @ (votes - 0.5)
+>>> inside_less_between(together, np.full((4, 4), 4.0), np.array([0, 0, 1, 1]))
 0.5
 """
 
@@ -32,7 +32,7 @@ import numpy as np
 
 from equipoise.study.alignment import Aligned
 from equipoise.study.study import Study
-from equipoise.types import Annotations, Bools, Floats, Ints, Notice, Option, notice
+from equipoise.types import Annotations, Floats, Ints, Notice, Option, notice
 
 PERMUTATIONS = 999
 SEED = 20241101
@@ -79,18 +79,6 @@ def _advice(of: str, column: str) -> Notice:
         )
     advice = Option(f"{of}_group", column)
     return notice(f"{of}_group_unused", text, column=column, advice=advice)
-
-
-def agreement_of_pairs(residual: Floats, there: Bools) -> tuple[Floats, Floats]:
-    """Sums of products of residuals, and how many there are, by pair, (people, people).
-
-    Parameters
-    ----------
-    residual, there
-        Of every answer, (answers, people), and whether somebody gave one.
-    """
-    filled, counted = np.where(there, residual, 0.0), there * 1.0
-    return filled.T @ filled, counted.T @ counted
 
 
 def inside_less_between(together: Floats, shared: Floats, group: Ints) -> float:

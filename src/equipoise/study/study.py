@@ -54,6 +54,7 @@ from equipoise.types import (
     collect_votes,
     hint,
     notice,
+    positions,
     require_number,
     require_unique,
     require_whole,
@@ -367,8 +368,7 @@ class Study:
             return groups_of(self.items, self.attributes, self.settings.item_group)[1]
         if self.votes is None or self.votes.group is None:
             return None
-        place = {name: code for code, name in enumerate(self.votes.items)}
-        return self.votes.group[[place[name] for name in self.items]]
+        return self.votes.group[positions(self.items, self.votes.items, where="votes")]
 
     def _check_plan(self, plan: Resampling) -> None:
         """Refuse a plan that was made for another truth."""
@@ -409,9 +409,8 @@ class Study:
         require_unique([truth.task for truth in truths], where="truth, tasks")
         if len(self.parts) == 1:
             return tuple(truths)
-        place = {name: number for number, name in enumerate(self.items)}
         return tuple(
-            replace(truth, place=np.array([place[name] for name in truth.items]))
+            replace(truth, place=positions(truth.items, self.items, where="truth"))
             for truth in truths
         )
 

@@ -106,7 +106,9 @@ _IN_ORDER = (
     ),
     Analysis("leave_one_out", "equipoise.study.questions.leave_one_out", "named annotators"),
     Analysis("alone", "equipoise.study.questions.alone", "named annotators"),
-    Analysis("panel_size", "equipoise.study.analyses.panels"),
+    Analysis(
+        "half_panels", "equipoise.study.questions.half_panels", "at least four named annotators"
+    ),
     Analysis("annotators", "equipoise.study.analyses.annotators", "named annotators"),
     Analysis(
         "pairs",

@@ -14,14 +14,10 @@ The leaders are all models that are tied at the top, to 12 decimals; every other
 rival. A rival has overtaken when it is ahead of all leaders by more than rounding. A set of
 moves after which the metric of any task is undefined does not count.
 
-Where moves add up, the k moves that take most of the lead leave the lowest, so one sort gives
-the smallest set. By the average of several tasks the moves are shared out between them: the
-lowest lead of each task after 0, 1, ... moves is added up in the best way. With several leaders
-the moves are sorted by their mean lead, and the set is the smallest if one of the leaders alone
-needs as many.
-
-Elsewhere moves are sorted by what each takes to first order, and the models are scored exactly
-after the first 1, 2, 4, ... of them, and by bisection between: an upper bound.
+Moves are sorted by what each takes, and the models are scored exactly after the first 1, 2, 4,
+... of them, and by bisection between: an upper bound. Where what moves take adds up, the first
+k moves leave the lowest lead of all sets of k, so that the bound is the smallest set: with one
+leader, of one task, or by the average of several where votes are changed.
 """
 
 from collections.abc import Sequence
@@ -129,28 +125,6 @@ class TaskMoves:
         top = np.argpartition(-gain, few - 1)[:few] if few else np.arange(0)
         order = top[np.lexsort((top, -gain[top]))]
         return Moves(order, target[order]), gain[order]
-
-    def leads(self, leaders: Sequence[int], rival: int, moves: Moves) -> Floats:
-        """Lead of each leader after 0, 1, ... of some moves that add up, (leaders, 1 + moves).
-
-        The lead is infinite as long as an item on which the rival's score is remains.
-        """
-        if self.group is None:
-            taken = [self._vote_gains([a], rival, moves) for a in leaders]
-            fall = np.cumsum(np.pad(np.stack(taken), ((0, 0), (1, 0))), axis=1)
-            return np.asarray((self.full[list(leaders)] - self.full[rival])[:, None] - fall)
-        size = self._unit_sums(self._counted)
-        left = size.sum() - np.cumsum(np.append(0.0, size[moves.which]))
-        out = []
-        for leader in leaders:
-            per_item = self._differences([leader], rival)
-            sums = self._unit_sums(np.where(np.isfinite(per_item), per_item, 0.0))
-            endless = self._unit_sums((~np.isfinite(per_item)).astype(float))
-            rest = sums.sum() - np.cumsum(np.append(0.0, sums[moves.which]))
-            lost = endless.sum() - np.cumsum(np.append(0.0, endless[moves.which])) > 0.5
-            fine = ~lost & (left >= max(1, self.task.metric.min_items))
-            out.append(np.where(fine, rest / np.maximum(left, 1), np.inf))
-        return np.stack(out)
 
     def after(self, moves: Moves, sizes: Sequence[int], models: Sequence[int]) -> Floats:
         """Goodness of models after the first few moves, (models, sizes); nan: undefined."""
@@ -411,44 +385,26 @@ class LeaderSearch:
         ]
         return np.asarray(np.mean(parts, axis=0))
 
+    @property
+    def _adds_up(self) -> bool:
+        """Whether no set is smaller than the first moves that put a rival ahead."""
+        one_sum = len(self.scorers) == 1 or self.scorers[0].group is None
+        single = len(self.leaders) == 1
+        return single and one_sum and all(scorer.additive for scorer in self.scorers)
+
     def smallest(self, most: int) -> SmallestSet:
         """Find the smallest set of at most `most` moves over all rivals."""
-        best, all_exact = SmallestSet(), True
-        additive = all(scorer.additive for scorer in self.scorers)
-        search = self._added_up if additive else self._by_influence
+        best, exact = SmallestSet(), self._adds_up
         for rival in self.rivals:
             limit = best.size - 1 if best.size else most
             if not limit:
                 break
-            smallest_set = search(rival, limit)
-            all_exact &= smallest_set.exact
-            best = smallest_set if smallest_set.size else best
-        return SmallestSet(best.moves, all_exact or best.size == 1)
+            found = SmallestSet(self._first_moves(rival, limit))
+            best = found if found.size else best
+        return SmallestSet(best.moves, exact or best.size == 1)
 
-    def _added_up(self, rival: int, most: int) -> SmallestSet:
-        """The smallest set where what moves take adds up; exact unless said otherwise."""
-        smallest_set = self._sorted_out(self.leaders, rival, most)
-        needed = [smallest_set.size]
-        if len(self.leaders) > 1:
-            needed = [self._sorted_out([leader], rival, most).size for leader in self.leaders]
-        least = max(needed) if all(needed) else 0
-        even = len(self.scorers) == 1 or self.scorers[0].unit != "groups"
-        return SmallestSet(smallest_set.moves, even and smallest_set.size == least)
-
-    def _sorted_out(self, leaders: list[int], rival: int, most: int) -> SmallestSet:
-        """The first moves, by their mean lead, after which a rival is ahead of some leaders."""
-        moves = [scorer.ranked(leaders, rival, most)[0] for scorer in self.scorers]
-        pairs = zip(self.scorers, moves, strict=True)
-        leads = [scorer.leads(leaders, rival, task_moves) for scorer, task_moves in pairs]
-        for split in _shared_out([lead.mean(axis=0) for lead in leads], most):
-            after = sum(lead[:, k] for lead, k in zip(leads, split, strict=True))
-            if np.max(after) / len(leads) < -AHEAD:
-                taken = zip(moves, split, strict=True)
-                return SmallestSet(tuple(task_moves.first(int(k)) for task_moves, k in taken))
-        return SmallestSet()
-
-    def _by_influence(self, rival: int, most: int) -> SmallestSet:
-        """A small set of the moves that take most to first order, scored exactly."""
+    def _first_moves(self, rival: int, most: int) -> tuple[Moves, ...]:
+        """As few as possible of the moves that take most, scored exactly; none if none do."""
         ranked = [scorer.ranked(self.leaders, rival, most) for scorer in self.scorers]
         gain = np.concatenate([taken for _, taken in ranked])
         task = np.repeat(np.arange(len(ranked)), [len(taken) for _, taken in ranked])
@@ -458,10 +414,10 @@ class LeaderSearch:
         sizes = np.unique(np.minimum(2 ** np.arange(len(task).bit_length() + 1), len(task)))
         few = MANY * len(task) < self.number  # then all of them take more than some
         if not len(task) or (few and not self._overtaken(moves, task, rival, sizes[-1:])[0]):
-            return SmallestSet()
+            return ()
         enough = np.flatnonzero(self._overtaken(moves, task, rival, sizes))
         if not len(enough):
-            return SmallestSet()
+            return ()
         works = int(sizes[enough[0]])
         fails = int(sizes[enough[0] - 1]) if enough[0] else 0
         while works - fails > 1:
@@ -469,8 +425,8 @@ class LeaderSearch:
             ahead = self._overtaken(moves, task, rival, np.array([middle]))[0]
             works, fails = (middle, fails) if ahead else (works, middle)
         held = np.bincount(task[:works], minlength=len(moves))
-        return SmallestSet(
-            tuple(task_moves.first(int(k)) for task_moves, k in zip(moves, held, strict=True))
+        return tuple(
+            task_moves.first(int(k)) for task_moves, k in zip(moves, held, strict=True)
         )
 
     def _overtaken(self, moves: list[Moves], task: Ints, rival: int, sizes: Ints) -> Bools:
@@ -482,33 +438,3 @@ class LeaderSearch:
             total += scorer.after(task_moves, held, models)
         with np.errstate(invalid="ignore"):  # of two infinite values: undefined
             return np.asarray((total[:-1].max(axis=0) - total[-1]) / len(moves) < -AHEAD)
-
-
-def _shared_out(curves: list[Floats], most: int) -> Ints:
-    """How to share out 1, 2, ... moves between tasks, (sizes, tasks), for the lowest sum.
-
-    Parameters
-    ----------
-    curves
-        Lowest value of each task after 0, 1, ... moves.
-
-    Examples
-    --------
-    >>> _shared_out([np.array([5.0, 3.0, 2.9]), np.array([1.0, 0.5, -9.0])], 3)
-    array([[1, 0],
-           [0, 2],
-           [1, 2]])
-    """
-    total = curves[0][: most + 1]
-    split = np.arange(len(total))[:, None]
-    for curve in curves[1:]:
-        size = min(most + 1, len(total) + len(curve) - 1)
-        best, last = np.full(size, np.inf), np.zeros(size, dtype=np.intp)
-        for k, value in enumerate(curve[:size]):
-            at = slice(k, min(len(total) + k, size))
-            lower = total[: at.stop - k] + value < best[at]
-            best[at][lower] = (total[: at.stop - k] + value)[lower]
-            last[at][lower] = k
-        before = np.minimum(np.arange(size) - last, len(split) - 1)
-        split, total = np.column_stack([split[before], last]), best
-    return split[1:]

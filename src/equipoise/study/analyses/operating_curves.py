@@ -378,13 +378,10 @@ def _refuse_no_probabilities(truth: TaskTruth, scores: Mapping[str, Floats]) -> 
             "net_benefit", f"{len(truth.classes)} classes", "a yes/no question",
             "ask about one class",
         )  # fmt: skip
-    for name, probabilities in scores.items():
-        if ((probabilities < 0) | (probabilities > 1)).any() or np.isin(
-            probabilities, (0, 1)
-        ).all():
-            what = (
-                "decisions" if np.isin(probabilities, (0, 1)).all() else "scores outside [0, 1]"
-            )
+    for name, values in scores.items():
+        decides = np.isin(values, (0, 1)).all()
+        if decides or values.min() < 0 or values.max() > 1:
+            what = "decisions" if decides else "scores outside [0, 1]"
             where = f"net_benefit, {name!r}" + (f" for {truth.task!r}" if truth.task else "")
             raise InputError(where, what, "probabilities", "give probabilities")
 

@@ -22,11 +22,10 @@ from equipoise.study.analyses.words import as_notices
 from equipoise.study.blocks import chunk_width, pair
 from equipoise.study.cautions import missing_classes
 from equipoise.study.study import Settings, Study
-from equipoise.study.truth import PanelDraw, TaskTruth
+from equipoise.study.truth import TaskTruth
 from equipoise.types import (
     Floats,
     InputError,
-    Ints,
     Names,
     Notice,
     Notices,
@@ -79,12 +78,6 @@ class TaskScorer:
         """The truth of the task."""
         return self.aligned.question
 
-    def prepare(self, scores: Floats) -> Prepared:
-        """Prepare other scores than the models': (items,), or (items, classes)."""
-        if self.metric.labels == "distribution" and scores.ndim == 1:
-            return self.metric.prepare(np.stack([1 - scores, scores], axis=1))
-        return self.metric.prepare(scores)
-
     def scored(
         self,
         shares: Sequence[Floats],
@@ -117,10 +110,6 @@ class TaskScorer:
         assert self.question.votes is not None
         return self.question.votes
 
-    def panel(self, annotators: int) -> PanelDraw:
-        """The votes, ready to leave annotators out."""
-        return PanelDraw.prepare(self.votes, self.question.masses, annotators)
-
 
 @dataclass(frozen=True, eq=False)
 class ModelScorer:
@@ -138,23 +127,6 @@ class ModelScorer:
     def metric(self) -> Metric:
         """The metric of all subjects."""
         return self.subjects[0].metric
-
-    def votes_given(self, annotators: int) -> Ints:
-        """How many votes each annotator gave in all tasks, gold aside, (annotators,)."""
-        voters = np.concatenate([votes.annotator for votes in self.votes])
-        return np.bincount(voters[voters >= 0], minlength=annotators)
-
-    @property
-    def votes(self) -> list[Votes]:
-        """The votes of each subject."""
-        return [task.votes for task in self.subjects]
-
-    @property
-    def cells(self) -> int:
-        """Labels of all items, times models: what scoring everything once costs."""
-        questions = [task.question for task in self.subjects]
-        labels = sum(len(question.items) * len(question.classes) for question in questions)
-        return labels * len(self.models)
 
 
 def scorer_of(study: Study) -> ModelScorer:
@@ -213,11 +185,6 @@ def _defined(subjects: list[TaskScorer]) -> tuple[list[TaskScorer], list[Notice]
             text, about = "Left out of the average: {why}.", (task.question.task,)
             undefined.append(Notice("undefined_task", text, about, {"why": why}))
     return fine, undefined
-
-
-def mean_over_tasks(parts: Sequence[Floats]) -> Floats:
-    """Average of what every subject gave, undefined where one of them is."""
-    return np.asarray(np.mean(np.stack(parts), axis=0))
 
 
 def freeze(result: Any) -> None:

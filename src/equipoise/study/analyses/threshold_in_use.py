@@ -44,6 +44,7 @@ from equipoise.types import (
     estimate,
     exact_percent,
     percent,
+    positions,
     require_number,
     rows_of,
 )
@@ -237,9 +238,8 @@ def _models_finding(
     except InputError as error:
         where = f"models, {error.where}"
         raise InputError(where, error.got, error.expected, error.do) from None
-    row = {name: number for number, name in enumerate(items)}
-    (task,) = contest.tasks
-    values = [probabilities.values[[row[name] for name in task.question.items]]]
+    rows = positions(contest.tasks[0].question.items, items, where="probabilities")
+    values = [probabilities.values[rows]]
     question = Question(
         key="sweep",
         about="the threshold",

@@ -1,6 +1,6 @@
 """Words that findings share: what was scored and resampled, columns."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -28,7 +28,6 @@ IN_FULL = {
     "influence": "items and annotators, normal with the two-way covariance",
 }
 ORDER = "rank correlation with the original order (1: the same, 0: no relation, −1: reversed)"
-BRACKETS = "Brackets: interval when items are resampled."
 
 ENDS = ("", "_low", "_high")
 QUESTION = tuple(Column(name, name) for name in ("task", "metric", "labels"))
@@ -54,12 +53,6 @@ def with_titles(columns: Iterable[Column], metrics: Iterable[str]) -> tuple[Colu
         replace(column, words=titles) if column.key == "metric" else column
         for column in columns
     )
-
-
-def scored_again(models: Sequence[str]) -> str:
-    """Begin a sentence of the methods."""
-    single = "The model was scored again"
-    return single if len(models) == 1 else "All models were scored again"
 
 
 def as_notices(*groups: Iterable[Notice | str]) -> Notices:
