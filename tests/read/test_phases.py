@@ -60,3 +60,15 @@ def test_phases_that_are_none_are_refused(tmp_path, rows, how, words):
     with pytest.raises(InputError) as refused:
         read(tmp_path, rows, **how)
     assert all(word in str(refused.value) for word in words)
+
+
+def test_readings_again_say_how_often_they_are_the_same(tmp_path):
+    rows = [
+        ("a", "r1", "yes", "core"), ("a", "r1", "yes", "repeat"), ("b", "r1", "no", "core"),
+        ("b", "r1", "yes", "repeat"), ("c", "r1", "no", "core"), ("c", "r1", "no", "training"),
+        ("a", "r2", "no", "core"),
+    ]  # fmt: skip
+    votes = read(tmp_path, rows)
+    (note,) = [notice for notice in votes.notices if notice.code == "within_readers"]
+    assert (note.values["same"], note.values["pairs"]) == (1, 2)
+    assert not [n for n in read(tmp_path, rows[2:3] + rows[-1:]).notices if "within" in n.code]

@@ -8,7 +8,8 @@ from numpy.testing import assert_allclose
 
 from equipoise import evaluate
 from equipoise.inference.reader_study import against_readers, between_arms
-from equipoise.study.analyses.reader_arms import baseline_first, reader_study
+from equipoise.read.annotations import read_annotations
+from equipoise.study.analyses.reader_arms import arms_finding, baseline_first, reader_study
 from equipoise.study.analyses.readers import readers_finding
 from equipoise.study.study import Settings, Study
 from equipoise.types import Annotations, Decision, InputError, Predictions
@@ -235,3 +236,81 @@ def test_votes_of_arms_without_gold_are_a_truth_to_be_warned_of():
     votes = votes.rows(~votes.is_gold)
     result = evaluate(study.predictions, votes, settings=Settings(replicates=20))
     assert "arms_in_truth" in [note.code for note in result.notices]
+
+
+def timed(votes, ratio):
+    """The same votes, with aid in that share of the time."""
+    random = np.random.default_rng(4)
+    took = np.exp(random.normal(9, 0.2, len(votes))) * np.where(votes.arm == 0, ratio, 1)
+    return replace(votes, duration_ms=np.where(votes.is_gold, np.nan, took))
+
+
+def test_time_saved_is_the_ratio_of_geometric_means_over_readers():
+    study = arms_study()
+    votes = timed(study.annotations, 0.7)
+    table = reader_study(replace(study, truth=votes, votes=votes))
+    assert table.arms == ("unaided", "aided")
+    for arm, code in ((0, 1), (1, 0)):
+        for reader in range(5):
+            mine = (votes.arm == code) & (votes.annotator == reader) & ~votes.is_gold
+            expected = np.exp(np.log(votes.duration_ms[mine]).mean())
+            assert_allclose(table.times[arm, reader], expected)
+    (saved,) = table.saved
+    gains = np.log(table.times[1] / table.times[0])
+    assert_allclose(saved.value, gains.mean())
+    low, high = saved.interval()
+    assert low < np.log(0.7) < high < 0
+    sentence = readers_finding(replace(study, truth=votes, votes=votes)).sentence
+    assert f"take {1 - np.exp(saved.value):.0%} less time a reading" in sentence
+
+
+def test_arms_need_no_models():
+    study = arms_study()
+    decided = replace(study.annotations, confidence=None)
+    for votes, metric in ((study.annotations, "auroc"), (decided, "balanced_accuracy")):
+        by_arm = reader_study(study.with_metrics([metric]))
+        (expected,) = [
+            row for row in by_arm.compared if row.claim and row.competitor == "aided"
+        ]
+        finding = arms_finding(votes)
+        row = next(row for row in finding.tables[0].rows if row["family"])
+        assert_allclose(row["gain"], expected.contrast.value)
+    assert {row["competitor"] for row in finding.tables[0].rows} == {"aided"}
+    assert arms_finding(replace(study.annotations, is_gold=None)) is None
+
+
+def test_two_files_and_a_standard_are_the_study_with_a_column(tmp_path):
+    votes = arms_study().annotations
+    rows = [
+        (votes.items[i], votes.annotators[w], label, votes.arms[a])
+        for i, w, label, a, gold in zip(
+            votes.item, votes.annotator, votes.label, votes.arm, votes.is_gold, strict=True
+        )
+        if not gold
+    ]
+    head = "item,annotator,label"
+    for arm in votes.arms:
+        lines = [",".join(map(str, row[:3])) for row in rows if row[3] == arm]
+        (tmp_path / f"{arm}.csv").write_text("\n".join([head, *lines]) + "\n")
+    lines = [",".join(map(str, row)) for row in rows]
+    (tmp_path / "both.csv").write_text("\n".join([f"{head},arm", *lines]) + "\n")
+    gold = votes.rows(votes.is_gold)
+    lines = [f"{gold.items[i]},{x}" for i, x in zip(gold.item, gold.label, strict=True)]
+    (tmp_path / "pathology.csv").write_text("\n".join(["item,label", *lines]) + "\n")
+    files = [tmp_path / f"{arm}.csv" for arm in votes.arms]
+    findings = [
+        arms_finding(
+            read_annotations([*names, tmp_path / "pathology.csv"]).with_gold("pathology")
+        )
+        for names in (files, [tmp_path / "both.csv"])
+    ]
+    assert findings[0].tables == findings[1].tables
+    alone = arms_finding(replace(votes, confidence=None))
+    assert findings[0].tables[0].rows == alone.tables[0].rows
+
+
+def test_a_reader_without_an_arm_among_those_with_one_is_refused(tmp_path):
+    rows = "a,r1,1,aided\nb,r1,0,\na,r2,1,unaided\nb,r2,0,unaided\n"
+    (tmp_path / "votes.csv").write_text(f"item,annotator,label,arm\n{rows}")
+    with pytest.raises(InputError, match="a blank arm"):
+        read_annotations(tmp_path / "votes.csv")

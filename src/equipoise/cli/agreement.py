@@ -14,10 +14,12 @@ from equipoise.cli.study import (
     check_vote_files,
     read_votes,
     study_name,
+    with_gold_file,
 )
 from equipoise.read.writing import write_text
 from equipoise.report.page import render
 from equipoise.report.terminal import show
+from equipoise.study.analyses.reader_arms import arms_finding
 from equipoise.truth.agreement import AgreementTable, agreement_findings, agreement_table
 from equipoise.truth.agreement.report import TERMS
 from equipoise.types import Annotations, Report, as_notices, count, worded
@@ -28,7 +30,7 @@ REPLICATES = 1000
 @verb(
     *("annotations", "dataset", "on_disk", "task", "alpha_level", "weights"),
     *OF_QUESTION,
-    *("annotators", "replicates", "seed", "page", "as_json"),
+    *("gold", "annotators", "replicates", "seed", "page", "as_json"),
     arguments=("annotations",),
     texts={
         "annotations": VOTE_FILES,
@@ -46,9 +48,13 @@ def agreement(options: Options) -> None:
     annotators and missing votes; below 0.667 one label should not be treated as the truth.
     Fleiss' kappa and the mean of Cohen's kappas are read on the scale of Landis and Koch.
     Intervals (95 %) are for items (or whole groups of them) and annotators like these; with
-    --annotators fixed for items alone.
+    --annotators fixed for items alone. Readers with and without aid (a column arm, or files
+    named aided and unaided) are compared by the reference standard that --gold names: in what
+    they find, and in the time it takes them.
 
     Example: equipoise agreement votes.csv --page agreement.html
+
+    Example: equipoise agreement aided.csv unaided.csv --gold pathology.csv
     """
     check_vote_files(options)
     check_reading(options)
@@ -57,7 +63,8 @@ def agreement(options: Options) -> None:
         agreement_on_disk(options)
         return
     options = replace(options, replicates=options.replicates or REPLICATES)
-    table = ask(read_votes(options), options)
+    options = with_gold_file(options)
+    table = ask(read_votes(options).with_gold(options.gold), options)
     tables = _summaries(table, options)
     report = _report(
         table, tables, options, f"{study_name(options)}: how far do annotators agree?"
@@ -104,9 +111,10 @@ def _report(
     facts = first.known
     if len(tables) > 1:
         facts = (count(len(tables), "task"), count(max(part.items for part in tables), "item"))
+    by_arm = arms_finding(table)
     return Report(
         title=title,
-        findings=agreement_findings(tables),
+        findings=(*agreement_findings(tables), *([by_arm] if by_arm else [])),
         known=facts,
         terms=TERMS,
         task=first.task if len(tables) == 1 else "",

@@ -18,11 +18,12 @@ from equipoise.cli.study import (
 from equipoise.read.canonical import write_study
 from equipoise.read.check_findings import check_report
 from equipoise.read.options import ScoreFormat, VoteFormat
+from equipoise.read.reader_studies import ENDING, TABLE_ENDING, write_reader_study
 from equipoise.read.sources import CheckedFiles, check_files
 from equipoise.report.terminal import show
 from equipoise.types import InputError, as_json
 
-ENDINGS = (".csv", ".parquet", ".pq")
+ENDINGS = (".csv", ".parquet", ".pq", ENDING)
 
 
 @verb(
@@ -36,7 +37,8 @@ ENDINGS = (".csv", ".parquet", ".pq")
         "annotator.",
         "predictions": "What each model scored.",
         "out": "File for the whole study, ending in .csv or .parquet: every verb takes it "
-        "without options.",
+        "without options. Readings against a standard alone: ending in .imrmc for iMRMC, in "
+        ".mrmcaov.csv for MRMCaov.",
         "overwrite": "Replace that file.",
         "verbose": "Show every table and row.",
     },
@@ -100,6 +102,10 @@ def _write(checked: CheckedFiles, out: Path) -> None:
         raise InputError(
             f"--out {out}", "predictions alone", "a study", "give the annotations, too"
         )
+    if out.name.lower().endswith((ENDING, TABLE_ENDING)):
+        write_reader_study(out, checked.annotations)
+        say(f"Wrote {out}: the readings alone, for programs of reader studies")
+        return
     write_study(out, checked.annotations, checked.predictions)
     verb = "evaluate" if checked.predictions else "agreement"
     drop = "" if checked.matches or not checked.predictions else " --on-missing drop"

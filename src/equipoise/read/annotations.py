@@ -19,6 +19,7 @@ become no row. The columns are the classes in their own order, except that a kno
 0/1, ...) is binary.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
@@ -84,6 +85,9 @@ _BESIDE_TASKS = tuple(name for name in TIDY if name not in ("label", "task", "ra
 _FEW_ROWS = 5  # below which columns may share no label by accident
 _MANY_WORDS = 20  # rows from which a different word in each is no label
 
+_NO_ARM = "no arm"
+_ARM = re.compile(r"((un)?(aided|assisted)|with(out)?|control|baseline)(?![a-z])", re.I)
+
 
 class _Part(NamedTuple):
     """A table of votes, its columns found: how it is read, and how it is laid out."""
@@ -119,7 +123,9 @@ def annotations_of_tables(tables: Sequence[Table], options: VoteFormat) -> Annot
     if len(parts) == 1:
         table = _tidy_table(first)
     else:
-        table = _stack_tables([_with_reader(part, _tidy_table(part)) for part in parts])
+        tidy = _in_arms([_tidy_table(part) for part in parts])
+        both = zip(parts, tidy, strict=True)
+        table = _stack_tables([_with_reader(part, part_table) for part, part_table in both])
     # columns that the caller named have our names by now, and are not in doubt
     sure = {ours: ours for ours in WHO if ours in options.columns} if options.columns else {}
     return tidy_annotations(table, replace(options, columns=sure))
@@ -244,10 +250,39 @@ def _item_column(table: Table) -> tuple[tuple[str, Any], Notice]:
     return ("", row_numbers(len(table))), ITEMS_BY_ROW
 
 
-def _with_reader(part: _Part, tidy: Table) -> Table:
-    """Name the annotator of a file that names none."""
+def _in_arms(tables: Sequence[Table]) -> list[Table]:
+    """The same with an arm of every vote where tables have arms, or are named like some.
+
+    Files of several readers each may be named like arms of a study, such as aided.csv; what
+    stands beside arms in a file without any has none, as a reference standard.
+    """
+    have = [table for table in tables if "arm" in table.columns]
+    named = [table for table in tables if "annotator" in table.columns
+             and _ARM.match(table.reader)]  # fmt: skip
+    if not have and len(named) < 2:
+        return list(tables)
+    done = []
+    for table in tables:
+        note: tuple[Notice, ...] = ()
+        if not have and table in named:
+            arms = tuple(part.reader for part in named)
+            text = "files are read as arms, named like them: {arms:names}"
+            note = (notice("files_are_arms", text, arms=arms),)
+        if "arm" not in table.columns and "is_gold" not in table.columns:
+            table = _with_column(table, "arm", table.reader if note else _NO_ARM)
+        done.append(table.noting(*note))
+    return done
+
+
+def _with_column(table: Table, name: str, value: str) -> Table:
     import pyarrow as pa
 
+    column = pa.array([value] * len(table))
+    return replace(table, columns={**table.columns, name: column})
+
+
+def _with_reader(part: _Part, tidy: Table) -> Table:
+    """Name the annotator of a file that names none."""
     if "annotator" in tidy.columns or not tidy.reader:
         return tidy
     twice = _repeated_item(tidy)
@@ -262,12 +297,8 @@ def _with_reader(part: _Part, tidy: Table) -> Table:
     text = (
         "files without a column of annotators are read as one annotator's, named like the file"
     )
-    who = pa.array([tidy.reader] * len(tidy))
-    return replace(
-        tidy,
-        columns={**tidy.columns, "annotator": who},
-        notices=(notice("file_is_annotator", text), *tidy.notices),
-    )
+    named = _with_column(tidy, "annotator", tidy.reader)
+    return replace(named, notices=(notice("file_is_annotator", text), *tidy.notices))
 
 
 def _repeated_item(table: Table) -> tuple[int, str] | None:

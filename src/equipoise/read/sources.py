@@ -32,6 +32,7 @@ from equipoise.read.files import (
 )
 from equipoise.read.headers import side_of
 from equipoise.read.options import ScoreFormat, VoteFormat
+from equipoise.read.reader_studies import ENDING, as_annotations_table, imrmc_table
 from equipoise.read.tables import Table, numbers_or_none
 from equipoise.types import (
     Annotations,
@@ -47,7 +48,7 @@ from equipoise.types import (
 if TYPE_CHECKING:
     from equipoise.read.predictions import PredictionsRead
 
-TABULAR = (*delimited.ENDINGS, *parquet.ENDINGS)
+TABULAR = (*delimited.ENDINGS, *parquet.ENDINGS, ENDING)
 STUDY, JSON_TEXT, ARRAY, TABLE = "study", "JSON", "array", "table"
 OF_STUDY = "its first line says so"
 _OF_SCORES = {"layout": "prediction_layout", "columns": "prediction_columns"}
@@ -118,8 +119,10 @@ class Source:
 
 def table_of(file: Content, endings: Names = TABULAR) -> Table:
     """The table in the content of a file, delimited text or Parquet."""
+    if file.suffix == ENDING:
+        return as_annotations_table(imrmc_table(file))
     if file.suffix in delimited.ENDINGS:
-        return delimited.read_delimited(file)
+        return as_annotations_table(delimited.read_delimited(file))
     if file.suffix in parquet.ENDINGS:
         return parquet.parquet_table(file, parquet.read_arrow(file))
     raise unknown_ending(file, endings)

@@ -71,7 +71,8 @@ def tidy_annotations(table: Table, options: VoteFormat) -> Annotations:
     >>> annotations.kind, annotations.classes, annotations.label
     ('binary', ('no', 'yes'), array([0, 1]))
     """
-    table = _of_phases(name_columns(table, options), options.phases)
+    table = name_columns(table, options)
+    table = _of_phases(table.noting(*_within_readers(table)), options.phases)
     ranked = "rank" in table.columns
     if ranked or options.kind == "ranking":
         options = _as_rankings(table, options)
@@ -132,6 +133,30 @@ def _of_phases(table: Table, counted: str) -> Table:
     votes = int((~keep).sum())
     left_out = notice("phases_left_out", text, votes=votes, phases=others, option=option)
     return left.noting(left_out).subset(keep)
+
+
+def _within_readers(table: Table) -> Notices:
+    """How often readers said the same when they read an item again."""
+    if "annotator" not in table.columns or not {"rank", "count"}.isdisjoint(table.columns):
+        return ()
+    rows = np.ones(len(table), dtype=bool)
+    if "phase" in table.columns:
+        codes, names = _phases(table)
+        rows = np.array([name in ("core", "extra", "repeat") for name in names])[codes]
+    if "is_gold" in table.columns:
+        rows &= ~flags(table, "is_gold")
+    ids = [code_names(table, name) for name in ("item", "annotator", "task", "arm", "label")
+           if name in table.columns]  # fmt: skip
+    for coded in ids:
+        rows &= coded.codes >= 0
+    key, label = joint_codes(*ids[:-1])[rows], ids[-1].codes[rows]
+    order = np.argsort(key, kind="stable")
+    again = np.diff(key[order]) == 0
+    if not again.any():
+        return ()
+    same = int((again & (np.diff(label[order]) == 0)).sum())
+    text = "{same:count} of {pairs:count} readings of an item again say the same as before"
+    return (notice("within_readers", text, same=same, pairs=int(again.sum())),)
 
 
 def _phases(table: Table) -> tuple[Ints, list[str]]:

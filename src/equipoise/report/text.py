@@ -12,6 +12,7 @@ from pathlib import Path
 
 from equipoise.read.tables import to_frame
 from equipoise.read.writing import replaced, write_text
+from equipoise.report.checklist import checklist
 from equipoise.types import (
     Cell,
     Column,
@@ -54,7 +55,8 @@ MARK = {
 def texts(report: Report) -> dict[str, str]:
     """Text of every file by its path: tables in three formats, methods and references."""
     files: dict[str, str] = {}
-    for name, table in tables(report.findings).items():
+    asked = {"checklist": checklist(report)} if report.card is not None else {}
+    for name, table in {**tables(report.findings), **asked}.items():
         files[f"tables/{name}.csv"] = as_csv(table.rows)
         files[f"tables/{name}.md"] = as_markdown(table)
         files[f"tables/{name}.tex"] = as_latex(table)

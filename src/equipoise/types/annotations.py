@@ -384,7 +384,12 @@ class Annotations:
                     Option("gold"),
                 ),
             )
-        return replace(self, is_gold=gold | self.gold)
+        gold, arm, arms = gold | self.gold, self.arm, self.arms
+        if arm is not None and arms is not None:  # of the readers alone
+            used = np.unique(arm[~gold])
+            arm = np.minimum(np.searchsorted(used, arm), len(used) - 1)
+            arms = tuple(arms[code] for code in used)
+        return replace(self, is_gold=gold, arm=arm, arms=arms)
 
     @property
     def like_standards(self) -> Names:

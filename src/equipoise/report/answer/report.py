@@ -53,6 +53,7 @@ from equipoise.truth import MODELS, model_title
 from equipoise.types import (
     Annotations,
     Card,
+    Cell,
     Column,
     Finding,
     Floats,
@@ -188,7 +189,7 @@ def answer_report(study: Study, wanted: AnswerContent, stage: Stage | None = Non
         readers,
         *_truths(study, tell),
         *_subgroups(study, wanted, tell, answer.front.models[0]),
-        agreement,
+        agreement and replace(agreement, tables=(*agreement.tables, *_people(study))),
         worklist_finding(study.evaluation, study.opinions, votes, nouns, behind),
     ]
     if study.settings.annotator_group is not None:
@@ -372,6 +373,28 @@ def _cuts_and_readers(
     if tables:
         missing = readers_finding(study, nouns=nouns, hollow=front.behind, tables=tables)
     return cuts, missing
+
+
+def _people(study: Study) -> Iterator[Table]:
+    """What is known of the annotators, in the words of their table."""
+    known, votes = study.annotator_attributes, study.voted
+    if known is None or votes.annotators is None or votes.annotator is None:
+        return
+    voted = np.unique(votes.annotator[~votes.gold])
+    names = tuple(votes.annotators[code] for code in voted)
+    codes = known.aligned(names, on_missing="drop")
+    rows: list[dict[str, Cell]] = [
+        {
+            "annotator": name,
+            **{
+                column: levels[code] if code >= 0 else ""
+                for column, levels, code in zip(known.columns, known.levels, mine, strict=True)
+            },
+        }
+        for name, mine in zip(names, codes.T, strict=True)
+    ]
+    heads = (Column(column, column) for column in ("annotator", *known.columns))
+    yield Table(name="people", caption="Who they are", columns=(*heads,), rows=rows, brief=())
 
 
 def _truths(study: Study, tell: Stage) -> Iterator[Finding]:

@@ -55,7 +55,7 @@ from equipoise.study.competitors import (
     with_shared_units,
     with_stated_cuts,
 )
-from equipoise.study.study import MRMC, Study
+from equipoise.study.study import MRMC, Settings, Study
 from equipoise.study.uncertainty import influence_of
 from equipoise.types import (
     Annotations,
@@ -75,6 +75,7 @@ from equipoise.types import (
     Notices,
     Nouns,
     Option,
+    Predictions,
     Table,
     Whom,
     capital,
@@ -86,11 +87,13 @@ from equipoise.types import (
     hint,
     notice,
     number,
+    percent,
     spanned,
 )
 
 SIDES = (BALANCED, SENSITIVITY, SPECIFICITY)
 RATED = "auroc"
+NOBODY = "nobody"  # stands for models where there are none
 WITHOUT_AID = ("unaided", "without", "control", "baseline")
 METHODS = (
     "Readers were compared with models alone, and arms with each other, against the "
@@ -253,6 +256,11 @@ class ReaderStudy:
         Arms first, then models alone.
     titles
         What measures are called.
+    times
+        Milliseconds that a reading takes, geometric mean, (arms, readers); None where votes
+        have no durations.
+    saved
+        Logarithms of the ratio to the first arm, of every other one.
     notices
         Who was left out.
     """
@@ -263,6 +271,8 @@ class ReaderStudy:
     values: Floats
     compared: tuple[Compared, ...]
     titles: Mapping[str, str]
+    times: Floats | None = None
+    saved: tuple[ReaderContrast, ...] = ()
     notices: Notices = ()
 
 
@@ -297,7 +307,10 @@ def reader_study(study: Study, possible: Sequence[str] = ()) -> ReaderStudy:
     by_arm = _between_arms(study, tasks[0], arms, values, influences)
     gaps = _mean_over_tasks([[task.of_models(j) for task in tasks] for j in range(len(codes))])
     alone = _models_alone(study, tasks[0], tuple(possible), arms[0], gaps)
+    times, saved = _times(annotations, codes, [names.index(arm) for arm in arms])
     return ReaderStudy(
+        times=times,
+        saved=saved,
         arms=arms,
         readers=readers,
         values=values,
@@ -306,6 +319,54 @@ def reader_study(study: Study, possible: Sequence[str] = ()) -> ReaderStudy:
         titles=tasks[0].titles,
         notices=tuple(_left_out(readers, arms, values[:, :, 0])),
     )
+
+
+def _times(
+    votes: Annotations, codes: Ints, order: Sequence[int]
+) -> tuple[Floats | None, tuple[ReaderContrast, ...]]:
+    """How long readings take in every arm, and how much longer than in the first one."""
+    if votes.duration_ms is None or votes.arm is None or votes.annotator is None:
+        return None, ()
+    rows = np.flatnonzero(~votes.gold & (votes.duration_ms > 0))
+    keys = np.stack([votes.arm[rows], votes.annotator[rows], votes.item[rows]])
+    rows = rows[np.unique(keys, axis=1, return_index=True)[1]]  # one of all tasks
+    unit = votes.item if votes.group is None else votes.group[votes.item]
+    shape = (len(order), len(codes))
+    means, influences = np.full(shape, np.nan), np.zeros((*shape, int(unit.max()) + 1))
+    for place in np.ndindex(shape):
+        mine = rows[
+            (votes.arm[rows] == order[place[0]]) & (votes.annotator[rows] == codes[place[1]])
+        ]
+        if len(mine) >= FEWEST:
+            logs = np.log(votes.duration_ms[mine])
+            means[place] = logs.mean()
+            moved = kish_factor(np.ones(len(mine))) * (logs - logs.mean()) / len(mine)
+            influences[place] = np.bincount(unit[mine], moved, influences.shape[2])
+    try:
+        saved = [
+            between_arms(means[[arm, 0]], influences[[arm, 0]]) for arm in range(1, len(order))
+        ]
+    except InputError:  # too few readers with durations
+        return None, ()
+    return np.exp(means), tuple(saved)
+
+
+def arms_finding(votes: Annotations) -> Finding | None:
+    """Readers by arm where there are no models; None without arms, a standard, or yes and no.
+
+    Parameters
+    ----------
+    votes
+        Of people with names, and gold.
+    """
+    if votes.arms is None or not votes.gold.any() or votes.kind != "binary":
+        return None
+    nobody = [Predictions(NOBODY, votes.items, np.zeros(len(votes.items)), task=task)
+              for task in votes.tasks]  # fmt: skip
+    how = Settings(inference=MRMC, on_missing="drop")
+    sure = votes.confidence is not None and not np.isnan(votes.confidence[~votes.gold]).any()
+    study = Study.of(nobody, votes, metrics=[RATED if sure else BALANCED], settings=how)
+    return reader_study_finding(study, "arms", "", (), Nouns())
 
 
 def _mean_over_tasks(
@@ -405,6 +466,8 @@ def _models_alone(
 ) -> Iterator[Compared]:
     """Every model next to the mean reader of the first arm."""
     models = tuple(task.aligned.scores)
+    if models == (NOBODY,):
+        return
     families = {True: ClaimFamily(POSSIBLE, possible), False: ClaimFamily(ALL_MODELS, models)}
     values, influences = gaps
     use = ~np.isnan(values).any(axis=1)
@@ -444,6 +507,28 @@ class _Page:
         for row in self.study.compared:
             if row.claim is not None and row.competitor in (self.leader, *self.study.arms):
                 yield f"{self._estimate(row)}. {self._claimed(row.claim)}"
+        for arm, ratio in zip(self.study.arms[1:], self.study.saved, strict=False):
+            yield self._saved(arm, ratio)
+
+    def _saved(self, arm: str, ratio: ReaderContrast) -> str:
+        """How much less time readings take than in the first arm, or more."""
+        less = -np.expm1([ratio.value, *ratio.interval()[::-1]])
+        word, sign = ("less", 1) if less[0] >= 0 else ("more", -1)
+        ends = [percent(sign * share) for share in less[1:][::sign]]
+        return (
+            f"{capital(arm)} {self.nouns.annotators} take {percent(sign * less[0])} {word} "
+            f"time a reading than {self.study.arms[0]} ones ({ends[0]} to {ends[1]})."
+        )
+
+    def time_rows(self) -> Iterator[dict[str, Cell]]:
+        """Every reader in every arm, where durations are known."""
+        times = self.study.times
+        for arm, reader in np.ndindex((0, 0) if times is None else times.shape):
+            yield {
+                "reader": self.study.readers[reader],
+                "arm": self.study.arms[arm],
+                "time": None if times is None else float(times[arm, reader]),
+            }
 
     def _estimate(self, row: Compared) -> str:
         """How much better or worse, by which measure, and on how many readers that rests."""
@@ -506,6 +591,14 @@ class _Page:
                 "value": float(self.study.values[arm, reader, place]),
             }
 
+    def _by_reader(self) -> Iterator[Dot]:
+        """What every reader gains in the second arm, where there are two."""
+        if len(self.study.arms) == 2:
+            gains = self.study.values[1, :, 0] - self.study.values[0, :, 0]
+            for reader, gain in zip(self.study.readers, gains.tolist(), strict=True):
+                if np.isfinite(gain):
+                    yield Dot(reader, gain, gain, gain)
+
     def chart(self) -> Dots:
         """Every claim with its interval."""
         claims = [row.claim for row in self.study.compared if row.claim]
@@ -521,7 +614,7 @@ class _Page:
                     else claim.estimand.competitor,
                 )
                 for claim in claims
-            ],
+            ] + list(self._by_reader()),
             zero=True,
             zero_title="as without",
             margin=claims[0].margin if claims else None,
@@ -564,6 +657,13 @@ def reader_study_finding(
                 rows=list(page.rows()),
                 legend=f"Brackets: {level}, of claims simultaneous in their family; p and "
                 "degrees of freedom of each by itself, for items and readers like these.",
+            ),
+            Table(
+                name="reader_times",
+                caption="How long a reading takes, geometric mean",
+                columns=columns(reader="text", arm="text", time="duration"),
+                rows=list(page.time_rows()),
+                brief=(),
             ),
             Table(
                 name="reader_values",

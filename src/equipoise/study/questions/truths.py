@@ -71,10 +71,10 @@ OF_TWO = (
 )
 PANEL = "The reference standard was made by others than these readers."
 HEADS = {
-    "items": "items with both",
+    "items": "items",
     "part": "they part",
-    "standard": "positive by the standard alone",
-    "readers": "positive by the readers alone",
+    "standard": "yes by the standard alone",
+    "readers": "yes by the readers alone",
     "tied": "readers tied",
 }
 BY_VOTES = Option("gold", "ignore", "with_gold('ignore')")

@@ -1,0 +1,63 @@
+"""What reporting guidelines ask for is filled from the run, and the rest is marked."""
+
+from dataclasses import replace
+
+import pyarrow as pa
+
+from equipoise.read.attributes import Attributes
+from equipoise.report.answer import analyse_study
+from equipoise.report.checklist import ASKED, OPEN, checklist
+from equipoise.report.text import texts
+from tests.study.test_stated_cuts import gold_study
+
+FILLED = {
+    "Definition of the truth": "against adjudicated gold",
+    "Variability between annotators": "agreement beyond chance",
+    "Flow of items": "160 items",
+    "Thresholds and how they were chosen": "0.500 for all",
+    "Measures of performance": "AUROC",
+    "Uncertainty": "95%",
+    "Performance with intervals": "net",
+    "Counts at the thresholds": "At its cut",
+    "Comparison with readers": "Balanced accuracy of net",
+    "Subgroups and fairness": "groups of items",
+    "Characteristics of items": "tables/stated_cuts_groups.csv",
+    "Annotators and their qualification": "tables/people.csv",
+}
+WRITTEN = ("Why this reference standard", "Tools and instructions of annotation",
+           "Blinding of annotators", "Registration, protocol, funding, ethics")  # fmt: skip
+
+
+def study_report():
+    study, _, _ = gold_study()
+    sites = pa.table({"item": list(study.items), "site": ["n", "s"] * 80})
+    people = pa.table(
+        {"annotator": [f"reader {k}" for k in range(3)], "years": ["9", "3", "5"]}
+    )
+    view = replace(
+        study,
+        attributes=Attributes.from_dataframe(sites),
+        annotator_attributes=Attributes.from_dataframe(people, of="annotator"),
+    )
+    return analyse_study(view, only=["calibration", "subgroups"])
+
+
+def test_rows_are_filled_from_the_run_or_marked():
+    report = study_report()
+    rows = {row["what"]: row for row in checklist(report).rows}
+    assert len(rows) == len(ASKED)
+    for what, words in FILLED.items():
+        assert rows[what]["state"] == "from the run", what
+        assert words in rows[what]["answer"], (what, rows[what]["answer"])
+    for what in WRITTEN:
+        assert (rows[what]["state"], rows[what]["answer"]) == (OPEN, "")
+
+
+def test_an_export_has_the_checklist_and_who_the_annotators_are():
+    files = texts(study_report())
+    assert {f"tables/checklist.{end}" for end in ("csv", "md", "tex")} <= files.keys()
+    lines = files["tables/people.csv"].splitlines()
+    assert lines == ["annotator,years", "reader 0,9", "reader 1,3", "reader 2,5"]
+    for row in checklist(study_report()).rows:
+        if row["answer"].startswith("See "):
+            assert row["answer"].removeprefix("See ").removesuffix(".") in files
