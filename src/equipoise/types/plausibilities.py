@@ -122,9 +122,7 @@ class Dirichlet:
         item, votes = _item_of(start), self.concentration - self.prior
         votes_of_item = np.bincount(item, votes, len(self.rest))
         total = np.bincount(item, self.concentration, len(self.rest)) + self.rest
-        scale = np.divide(
-            total, votes_of_item, out=np.ones(len(votes_of_item)), where=votes_of_item > 0
-        )
+        scale = ratio(total, votes_of_item, 1.0)
         return Dirichlet(votes * scale[item], np.zeros(len(self.rest)))
 
     def mean(self, start: Ints) -> tuple[Floats, Floats]:
@@ -299,7 +297,7 @@ def _log_gamma(random: "np.random.Generator", shape: Floats) -> Floats:
     small = shape < 1
     value = np.log(random.standard_gamma(np.where(small, shape + 1, shape)))
     low = shape[small]
-    power = np.divide(1.0, low, out=np.full(len(low), np.inf), where=low > 0)
+    power = ratio(1.0, low, np.inf)
     value[small] -= random.standard_exponential(len(low)) * power
     return value
 

@@ -120,7 +120,7 @@ from equipoise.clean.detector import (
 )
 from equipoise.clean.similarity import neighbours
 from equipoise.scale.cells import digest
-from equipoise.types import Floats, InputError, Ints, Progress, frozen
+from equipoise.types import Floats, InputError, Ints, Progress, frozen, ratio
 
 Predict = Callable[[Floats], Floats]  # features (items, features) to (items, classes)
 CONFIDENT = "confident_learning_"  # and the name of a ranking
@@ -239,7 +239,7 @@ def confident_joint(probabilities: Floats, labels: Ints) -> Floats:
     of_label = _probability_of_label(probabilities, labels)
     members = np.bincount(labels, minlength=probabilities.shape[1])
     sums = np.bincount(labels, weights=of_label, minlength=probabilities.shape[1])
-    least = np.where(members > 0, sums / np.maximum(members, 1), np.inf)
+    least = ratio(sums, members, np.inf)
     sure = np.where(probabilities >= least, probabilities, -1.0)
     off = (sure.max(axis=1) >= 0) & (sure.argmax(axis=1) != labels)
     return np.asarray((off + margin(probabilities, labels)) / 2)

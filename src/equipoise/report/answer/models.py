@@ -47,6 +47,7 @@ from equipoise.types import (
     in_words,
     joined,
     percent,
+    ratio,
     rows_of,
     some,
 )
@@ -671,7 +672,7 @@ def _confusion(answer: Answer, leader: str, place: int) -> tuple[Heat, Floats]:
         caption=f"Of the votes for each class, what {leader} decides{where}",
         rows=classes,
         columns=classes,
-        values=np.divide(table, whole, out=np.full(table.shape, np.nan), where=whole > 0),
+        values=ratio(table, whole),
         x="decided",
         y="votes",
     )

@@ -34,6 +34,7 @@ from equipoise.types import (
     counted,
     number,
     percent,
+    ratio,
 )
 
 DISPUTED = 1 / 3  # share against the commonest answer from which on an item is disputed
@@ -185,7 +186,7 @@ def naming_rates(
     who = votes.annotator[use]
     named = np.bincount(who, votes.mass(label)[use], len(names))
     many = np.bincount(who, minlength=len(names))
-    rates = np.divide(named, many, out=np.full(len(named), np.nan), where=many > 0)
+    rates = ratio(named, many)
     return dict(zip(names, rates.tolist(), strict=False))
 
 

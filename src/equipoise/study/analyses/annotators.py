@@ -55,6 +55,7 @@ from equipoise.types import (
     joined,
     number,
     percent,
+    ratio,
     rows_of,
 )
 
@@ -139,7 +140,7 @@ def _mean_by(votes: Votes, values: Floats, annotators: int) -> Floats:
     use = ~np.isnan(values) & (votes.annotator >= 0)
     size = np.bincount(votes.annotator[use], minlength=annotators)
     total = np.bincount(votes.annotator[use], values[use], annotators)
-    return np.where(size > 0, total / np.maximum(size, 1), np.nan)
+    return ratio(total, size)
 
 
 def skilled_rows(
@@ -280,7 +281,7 @@ def _confusions_with_others(table: Annotations, task: str) -> Floats:
         rows = slice(*np.searchsorted(who, [annotator, annotator + 1]))
         counts[annotator] = shares[rows].T @ cast[rows]
     answered = counts.sum(axis=2, keepdims=True)
-    return np.where(answered > 0, counts / np.where(answered > 0, answered, 1.0), np.nan)
+    return ratio(counts, answered)
 
 
 def annotators_finding(rows: Sequence[Row], *, skill: str = "", legend: str = "") -> Finding:

@@ -64,6 +64,7 @@ from equipoise.types import (
     frozen,
     number,
     positions,
+    ratio,
     require_drawn,
     require_finite,
     require_number,
@@ -710,7 +711,7 @@ def _bin_shares(where: _Labelled, labels: Floats, counts: Floats) -> Floats:
     """Share of positives, shape (bins, replicates); nan in a bin without items."""
     member = (np.arange(len(where.bin_mean))[:, None] == where.bins).astype(np.float64)
     size = member @ counts
-    return np.where(size > 0, member @ (labels * counts) / np.maximum(size, 1e-300), np.nan)
+    return ratio(member @ (labels * counts), size)
 
 
 def rises(shares: Floats, mean: Floats, margin: float) -> Floats:
