@@ -11,7 +11,7 @@ detectors, tasks or votes, and another one is refused.
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from json import dumps
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,7 @@ from equipoise.types import (
     columns,
     count,
     counted,
+    immutable,
     in_words,
     joined,
     notice,
@@ -349,7 +350,7 @@ def benchmark_run(done: BenchmarkResult, report: Report) -> Run:
     return Run(merged, np.empty((len(runs), len(metrics), len(LABELS), len(models), 0)))
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class _About:
     """What a folder is about: a study, the hash of its items, and what was compared on it."""
 

@@ -19,7 +19,7 @@ other, whichever of its pairs were listed.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import combinations
 from typing import Literal, Protocol, get_args
 
@@ -37,6 +37,7 @@ from equipoise.types import (
     Notices,
     Nouns,
     frozen,
+    immutable,
     notice,
     positions,
     require_unique,
@@ -79,7 +80,7 @@ SEPARATOR = " | "
 NamedPair = tuple[str, str]
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Pairs:
     """Unordered pairs of items, by their places.
 
@@ -176,7 +177,7 @@ def split_pair(name: str) -> tuple[str, str]:
     return parts[0], parts[1]
 
 
-@dataclass(frozen=True)
+@immutable
 class Leak:
     """Duplicates between two parts of the data.
 
@@ -236,7 +237,7 @@ def leakage(pairs: Iterable[NamedPair], split: Mapping[str, str]) -> tuple[Leak,
     return tuple(leaks)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@immutable(eq=False, kw_only=True)
 class Collection:
     """What is looked through.
 
@@ -387,7 +388,7 @@ def _check_names(items: Names) -> None:
             )
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class ImageView:
     """Some images of a source."""
 
@@ -406,7 +407,7 @@ class ImageView:
         return self.source.digest(int(self.places[place]))
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@immutable(eq=False, kw_only=True)
 class JudgedCollection:
     """Images, embeddings and labels, and yes/no votes on which of them are a problem.
 

@@ -25,16 +25,15 @@ the law is fitted to these and M counts all pairs, as published.
 """
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
-from equipoise.types import Floats, InputError, require_number, require_whole
+from equipoise.types import Floats, InputError, immutable, require_number, require_whole
 
 LEAST = 10  # scores
 
 
-@dataclass(frozen=True)
+@immutable
 class Cut:
     """Where suspicion begins.
 

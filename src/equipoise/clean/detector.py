@@ -9,7 +9,7 @@ its hyper-parameters; `scores_of` calls it behind the boundary of `equipoise.rea
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import field, fields, is_dataclass, replace
 from functools import wraps
 from importlib.util import find_spec
 from typing import Any, Literal
@@ -32,6 +32,7 @@ from equipoise.types import (
     Predictions,
     Progress,
     choice,
+    immutable,
     nearest,
     require_number,
     require_whole,
@@ -64,7 +65,7 @@ FACTS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
+@immutable
 class LeftOut:
     """A task, or a detector of it, without a result, and why."""
 
@@ -169,7 +170,7 @@ def scores_of(
     return scores
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class CatalogueDetector(Detector):
     """A row of the catalogue: the facts of a detector, and the function that computes it.
 

@@ -22,7 +22,7 @@ import site
 import sys
 import sysconfig
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, replace
 from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from itertools import chain, islice
@@ -57,6 +57,7 @@ from equipoise.types import (
     Predictions,
     Progress,
     choice,
+    immutable,
     positions,
     require_drawn,
     require_unique,
@@ -85,7 +86,7 @@ CHAIN = Notice(
 _distributions = cache(packages_distributions)  # looks at every file that is installed
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class TaskBenchmark:
     """All detectors of one task.
 
@@ -125,7 +126,7 @@ class TaskBenchmark:
         return float("nan")
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class BenchmarkResult:
     """What `Benchmark.run` returns.
 
@@ -170,7 +171,7 @@ class BenchmarkResult:
         ]
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Benchmark:
     """Detectors, what they are compared on, and how.
 

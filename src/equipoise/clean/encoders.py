@@ -49,7 +49,6 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from glob import escape
 from importlib import import_module
@@ -77,6 +76,7 @@ from equipoise.types import (
     Progress,
     choice,
     count,
+    immutable,
     listed,
     notice,
     require_whole,
@@ -93,7 +93,7 @@ _ENDING = ".embeddings"
 _SCHEMA = 2  # of a shard
 
 
-@dataclass(frozen=True)
+@immutable
 class Encoder(ABC):
     """A frozen dataclass whose fields are its settings.
 
@@ -201,7 +201,7 @@ class _ImageEncoder(Encoder):
         return np.stack(rows) if rows else np.empty((0, 0), dtype=np.float32)
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class GivenEmbeddings(Encoder):
     """An array of embeddings, shape (images, features).
 
@@ -246,7 +246,7 @@ class GivenEmbeddings(Encoder):
         return np.asarray(self.array, dtype=np.float32)[np.asarray(places, dtype=np.intp)]
 
 
-@dataclass(frozen=True)
+@immutable
 class GreyPixels(_ImageEncoder):
     """Small grey pictures, `size` x `size` features.
 
@@ -285,7 +285,7 @@ _TYPES = {
 }
 
 
-@dataclass(frozen=True)
+@immutable
 class EfficientNetLite(_ImageEncoder):
     """EfficientNet-Lite0 or Lite2 with ImageNet weights.
 
@@ -365,7 +365,7 @@ def _lite_model(version: str) -> Any:
     return model.eval()
 
 
-@dataclass(frozen=True)
+@immutable
 class OnnxFile(_ImageEncoder):
     """A model in an ONNX file.
 
@@ -546,7 +546,7 @@ def _pool(features: Floats, model: _OnnxModel) -> Floats:
     return np.asarray(first.mean(axis=0) if first.ndim == 2 else first.ravel())
 
 
-@dataclass(frozen=True)
+@immutable
 class TimmModel(_ImageEncoder):
     """A model of timm.
 
@@ -609,7 +609,7 @@ def _timm_model(name: str) -> tuple[Any, dict[str, Any]]:
         return model, dict(timm.data.resolve_model_data_config(model))
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Embedded:
     """Embeddings of a collection.
 

@@ -25,7 +25,6 @@ import struct
 import warnings
 import zlib
 from collections.abc import Container, Iterator
-from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Literal
@@ -40,7 +39,7 @@ from equipoise.clean.collection import (
 )
 from equipoise.clean.detector import require_packages, silent
 from equipoise.read.files import AnyPath, file_sha256
-from equipoise.types import InputError, Names, Progress, notice, short_repr
+from equipoise.types import InputError, Names, Progress, immutable, notice, short_repr
 
 if TYPE_CHECKING:
     from PIL.Image import Image as PillowImage
@@ -81,7 +80,7 @@ _SPECIAL = "a pipe, socket or device"
 _QUALITY = 85  # of thumbnails
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class ArrayImages:
     """Images in memory, all of one size.
 
@@ -131,7 +130,7 @@ class ArrayImages:
         return hashlib.sha256(repr(pixels.shape).encode() + pixels.tobytes()).hexdigest()
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class FileImages:
     """Images in files of one folder, read when they are asked for.
 

@@ -36,7 +36,7 @@ Made up are ``noise`` (every value by itself), ``gradient`` (from one colour to 
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from io import BytesIO
 from itertools import combinations
 from typing import NamedTuple
@@ -65,6 +65,7 @@ from equipoise.types import (
     capital,
     choice,
     counted,
+    immutable,
     joined,
     require_number,
     require_whole,
@@ -74,7 +75,7 @@ from equipoise.types import (
 Random = np.random.Generator
 
 
-@dataclass(frozen=True)
+@immutable
 class Alteration:
     """How a copy differs from what it was copied from.
 
@@ -239,7 +240,7 @@ class PlantedItem(NamedTuple):
         return self.original < 0 and not self.invented
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class PlantedImages:
     """Pictures of a source, altered copies of them, and others; nothing is kept in memory.
 
@@ -304,7 +305,7 @@ _SAME = 1e-9  # distance below which two items are the same
 Pair = tuple[int, int]
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class OffTopic:
     """What is put in that does not belong.
 
@@ -323,7 +324,7 @@ class OffTopic:
         _check_share("off-topic", self.share)
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class Copies:
     """What is put in twice.
 
@@ -355,7 +356,7 @@ class Copies:
         require_number("copies, random", self.random, above=-1e-9)
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class Flips:
     """Labels that are made wrong.
 

@@ -63,7 +63,7 @@ default: groups that were joined do not come apart again), as ``yes``, or is put
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Literal, NamedTuple
 
@@ -85,6 +85,7 @@ from equipoise.types import (
     Notices,
     Progress,
     choice,
+    immutable,
     listed,
     meant,
     notice,
@@ -141,7 +142,7 @@ class PairVote(NamedTuple):
         return SEPARATOR.join(sorted(self.pair.split(SEPARATOR)))
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class Judging:
     """How votes become answers.
 
@@ -274,7 +275,7 @@ def read_pair_votes(path: AnyPath) -> list[PairVote]:
     ]
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Round:
     """Pairs that were asked together.
 
@@ -308,7 +309,7 @@ class Round:
 Question = tuple[float, int, int]  # distance and places of two items, the smaller first
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Clusters:
     """Who belongs together so far, and who still asks.
 
@@ -410,7 +411,7 @@ def _open_pair(
     return None
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class DuplicateRounds:
     """Rounds of questions on near duplicates; every answer gives a new state.
 

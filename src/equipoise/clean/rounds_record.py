@@ -17,7 +17,7 @@ The finding compares what was found with the bounds of the lemma of `equipoise.c
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -50,6 +50,7 @@ from equipoise.types import (
     columns,
     count,
     counted,
+    immutable,
     listed,
     notice,
     number,
@@ -146,7 +147,7 @@ def load(folder: Path) -> DuplicateRounds:
     return state.with_next_round()
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class _Stored:
     """What ``rounds.json`` holds."""
 

@@ -17,7 +17,7 @@ how many real problems it finds.
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -56,6 +56,7 @@ from equipoise.types import (
     Notices,
     Predictions,
     Progress,
+    immutable,
 )
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ REACH = 1.2  # how far down the list is looked, in numbers of planted problems
 METRICS = ("auroc", "average_precision")
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class Planted:
     """How a detector ranked planted problems.
 
@@ -98,7 +99,7 @@ class Planted:
     metrics: tuple[Row, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class ScanPlan:
     """How a collection is looked through.
 
@@ -127,7 +128,7 @@ class ScanPlan:
     encoder: "Encoder | None" = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class Suspicion:
     """A line of a list.
 
@@ -198,7 +199,7 @@ class Suspicion:
         return cells
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class TaskScan:
     """What was found of one kind.
 
@@ -235,7 +236,7 @@ class TaskScan:
     leaks: tuple[Leak, ...] | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class Scan:
     """Ranked lists by task, what was left out, how planted problems were found, and where from.
 

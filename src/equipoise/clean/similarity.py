@@ -34,14 +34,13 @@ order of the items.
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 
 from equipoise.clean.detector import require_packages, silent
-from equipoise.types import Floats, InputError, Ints, Progress, require_whole
+from equipoise.types import Floats, InputError, Ints, Progress, immutable, require_whole
 
 NUMBERS = 2_000_000  # that a step holds in double precision
 STEPS = 2.0**40  # to a unit, of the whole numbers that the centre is summed in
@@ -56,7 +55,7 @@ CROWD, FINER = 40, 2.0**-29  # proposals per neighbour that are too many; double
 Found = tuple[Floats, Ints]  # distances and places
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Directions:
     """Embeddings, the length of each, and which of them have the very same direction.
 
@@ -241,7 +240,7 @@ def _k_nearest(row: Ints, far: Floats, place: Ints, k: int, rows: int) -> Found:
     return far[pick], place[pick]
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Search:
     """A search among some items of different directions.
 

@@ -11,7 +11,7 @@ Rare options are hidden: ``--help-all`` shows them.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import typer
 
 from equipoise.read.options import SHARED
-from equipoise.types import InputError, Names, choice
+from equipoise.types import InputError, Names, choice, immutable
 
 # texts that name all of a catalogue are made when the help is shown
 EVERY_METRIC, EVERY_ANALYSIS, EVERY_MODEL = "(metrics)", "(analyses)", "(models)"
@@ -98,7 +98,7 @@ RESULT = partial(row, "Result")
 ENGINE = partial(row, "Engine")
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class Options:
     """What was asked of a verb: the table of all options, and the values of one command."""
 

@@ -6,14 +6,14 @@ count only if their hash is the recorded one. Options that were left out are as 
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from equipoise.cli.options import DEFAULTS, Options
 from equipoise.read.files import file_sha256, listed_paths
 from equipoise.read.writing import RUN
 from equipoise.report.run import InputFile, Run, RunRecord
-from equipoise.types import InputError, Notice, Notices
+from equipoise.types import InputError, Notice, Notices, immutable
 
 TITLE = "which model is better?"  # heading of an evaluation that has no other
 AS_IN_RUN = (
@@ -22,7 +22,7 @@ AS_IN_RUN = (
 )  # read as an earlier evaluation did, unless something else is said
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class EarlierRun:
     """An evaluation whose files are read again.
 

@@ -8,7 +8,7 @@ in one file that `equipoise check --out` wrote, a data set, or the folder of an 
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -50,6 +50,7 @@ from equipoise.types import (
     Option,
     Predictions,
     hint,
+    immutable,
 )
 
 VOTE_FILES = (
@@ -70,7 +71,7 @@ SETTLED = frozenset({
 })  # what a check said of files, and a study that it wrote does not say again  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class FilesRead:
     """A study that was read, and where it comes from.
 

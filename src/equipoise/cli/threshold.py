@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -47,7 +47,15 @@ from equipoise.study import Settings
 from equipoise.study.analyses.threshold_in_use import ModelsBeside, threshold_report
 from equipoise.study.analyses.thresholds import ExpertSample, Rule, sampling_plan
 from equipoise.truth import MODELS
-from equipoise.types import Annotations, InputError, Report, as_notices, count, listed
+from equipoise.types import (
+    Annotations,
+    InputError,
+    Report,
+    as_notices,
+    count,
+    immutable,
+    listed,
+)
 
 MARK = "threshold.json"
 REPLICATES = 1000
@@ -276,7 +284,7 @@ def _read_experts(options: Options, sample: ExpertSample, *, sure: bool) -> Anno
 # ---- the key -------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@immutable
 class PlanKey:
     """What a key says: where it lies, options of the plan, its sample, and bin and probability.
 

@@ -4,7 +4,7 @@ What `--groups` does: classes put into groups, such as levels of risk.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, is_dataclass, replace
+from dataclasses import is_dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,6 +30,7 @@ from equipoise.types import (
     coarsened,
     estimate,
     expected_group_value,
+    immutable,
     joined,
     listed,
     nearest,
@@ -92,7 +93,7 @@ def _check_resampling(truth: str, plan: str) -> None:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class ScoredTruth:
     """What models are scored against.
 

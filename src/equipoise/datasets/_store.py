@@ -2,17 +2,17 @@
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib.resources import files
 from pathlib import Path
 
 from equipoise.read.files import file_sha256
-from equipoise.types import Annotations, InputError, Names, Nouns, Predictions, cite
+from equipoise.types import Annotations, InputError, Names, Nouns, Predictions, cite, immutable
 
 VARIABLE = "EQUIPOISE_DATA"
 
 
-@dataclass(frozen=True)
+@immutable
 class File:
     """One file of a data set: where it is published as it is (empty: nowhere), and its hash."""
 
@@ -20,7 +20,7 @@ class File:
     sha256: str
 
 
-@dataclass(frozen=True)
+@immutable
 class Source:
     """A data set as published.
 
@@ -71,7 +71,7 @@ class Source:
         return all(file.url for file in self.files.values())
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Dataset:
     """What a loader returns.
 

@@ -6,13 +6,12 @@ readers are simulated: each looks at the same three real features of a tumour (c
 area, texture), with a skill and a leaning of their own, and never sees the biopsy.
 """
 
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 
-from equipoise.types import Annotations, Floats, Names, Predictions
+from equipoise.types import Annotations, Floats, Names, Predictions, immutable
 
 SEEN = ("worst concave points", "worst area", "worst texture")
 SIMULATED = (
@@ -21,7 +20,7 @@ SIMULATED = (
 )
 
 
-@dataclass(frozen=True)
+@immutable
 class Reader:
     """A simulated reader: how much they see, and which way they lean."""
 

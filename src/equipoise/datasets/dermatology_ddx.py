@@ -5,10 +5,9 @@ allowed; who they were is not published. Every condition has a fixed level of ri
 """
 
 import json
-from dataclasses import dataclass
 
 from equipoise.datasets._store import Dataset, File, Source, fetched
-from equipoise.types import Annotations, Grouping, Nouns
+from equipoise.types import Annotations, Grouping, Nouns, immutable
 
 RISKS = ("low", "medium", "high")
 
@@ -27,7 +26,7 @@ _HASHES = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class DermatologyDataset(Dataset):
     """A data set whose classes have levels of risk.
 

@@ -24,13 +24,13 @@ the degrees of freedom are those of groups.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from equipoise.types import Bools, Floats, Ints, Votes, distinct
+from equipoise.types import Bools, Floats, Ints, Votes, distinct, immutable
 
 BLOCK = 2**16  # votes that are looked at together
 DENSE = 2000  # annotators up to which their design is a full matrix
@@ -44,7 +44,7 @@ ALL_BUT = 0.05  # of a metric's mass that is not in a unit, at least
 Harden = Callable[[Floats], Floats]
 
 
-@dataclass(frozen=True)
+@immutable
 class Design:
     """What centring takes away, and how much the design can tell.
 
@@ -258,7 +258,7 @@ def predicted_shares(moments: Floats, shares: Floats, scores: Floats) -> Floats:
     return np.asarray(np.clip(shares - left_out, 0.0, 1.0))
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Ballots:
     """Votes of one task by people with names, sorted by unit.
 

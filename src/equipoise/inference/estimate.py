@@ -10,18 +10,18 @@ probability reaches it, from its own side.
 """
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from equipoise.types import Floats, InputError, frozen, numbers, short_repr
+from equipoise.types import Floats, InputError, frozen, immutable, numbers, short_repr
 
 if TYPE_CHECKING:
     from equipoise.inference import Spread, TwoWay
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Estimate:
     """A metric's value and its uncertainty.
 

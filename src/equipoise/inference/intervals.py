@@ -51,7 +51,7 @@ with Hillis' (2007) degrees of freedom, :math:`[\cdot]^2 (m - 1) / MS_{TR}^2`; o
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -65,6 +65,7 @@ from equipoise.types import (
     InputError,
     Ints,
     frozen,
+    immutable,
     name_order,
     ratio,
     short_repr,
@@ -74,7 +75,7 @@ MATRICES = ("items", "annotators", "cells", "draws", "df_items", "seeds", "df_se
 _ROUNDING = 1e-14  # of a value, up to which its influences are rounding
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class TwoWay:
     """Values of models in one question, and what their uncertainty is made of.
 
@@ -429,7 +430,7 @@ _HELD = 2**17  # numbers of pairs and draws that are looked at together
 _LEAST = 16  # draws of them
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Family:
     """Simultaneous statements about all pairs of models of one question.
 

@@ -44,12 +44,11 @@ Proportion(value=0.971, low=0.847, high=0.999, trials=34.0, effective=34.0)
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from equipoise.types import Floats, Ints
+from equipoise.types import Floats, Ints, immutable
 
 UNKNOWN = 0.3  # correlation within clusters, where nothing is known of it
 PRIOR = 5  # units of the rarer outcome that it counts for
@@ -77,7 +76,7 @@ class Proportion(NamedTuple):
     effective: float
 
 
-@dataclass(frozen=True)
+@immutable
 class Trials:
     """What a share, or a paired difference of two, rests on.
 

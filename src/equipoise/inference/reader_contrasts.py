@@ -65,7 +65,7 @@ import numpy as np
 from equipoise.inference.ballots import Design, unit_design
 from equipoise.inference.intervals import TwoWay, floor_of
 from equipoise.inference.spread import TOO_FEW, Population, Reason, Spread
-from equipoise.types import Bools, Floats, Ints, ratio
+from equipoise.types import Bools, Floats, Ints, immutable, ratio
 
 NOTHING = 1e-9  # of a class, up to which it is empty
 NARROW = 0.1  # least spread of a share that the width of a secant is taken from
@@ -186,7 +186,7 @@ def _called_at(score: Floats, truth: Floats, wrong: float) -> tuple[Floats, floa
     return (score > edge) + part * (score == edge), float((rise[1] - rise[0]) / (high - low))
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Readings:
     """Who says what in one task, each pair of item and reader once, sorted by unit.
 
@@ -240,7 +240,7 @@ class Readings:
         return replace(self, **columns, rest=None if self.rest is None else self.rest[votes])
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class _Task:
     """A task with its weights, and what votes add.
 
@@ -277,7 +277,7 @@ class _Task:
         return np.nan_to_num(self.gain) @ self.weight
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class ReaderContrasts:
     """Every row next to every reader, on average over tasks.
 

@@ -30,7 +30,7 @@ gold, or votes on nothing but settled items, is not drawn.
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache
 from itertools import combinations_with_replacement
 from math import comb, factorial, prod
@@ -53,6 +53,7 @@ from equipoise.types import (
     distinct,
     frozen,
     hint,
+    immutable,
     is_panel,
     listed,
     name_order,
@@ -79,7 +80,7 @@ MOST_PANELS = 2000  # distinct panels that are listed
 GOLDEN = (5**0.5 - 1) / 2  # multiples of it spread most evenly over the unit interval
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@immutable(eq=False, kw_only=True)
 class Resampling:
     """A plan of replicates.
 

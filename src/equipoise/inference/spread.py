@@ -32,14 +32,14 @@ non-inferiority, and has a name of its own.
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from functools import lru_cache
 
 import numpy as np
 
 from equipoise.inference.proportions import Trials, clopper_pearson
-from equipoise.types import Floats, InputError, number
+from equipoise.types import Floats, InputError, immutable, number
 
 FEW = 4.5  # degrees of freedom of annotators below which their mean square is a pivot
 TOO_FEW = 1.9  # below which nothing can be said about annotators like these
@@ -64,7 +64,7 @@ class Reason(Enum):
     TOO_FEW = "too few annotators"
 
 
-@dataclass(frozen=True)
+@immutable
 class Population:
     """Whom a result speaks for.
 
@@ -147,7 +147,7 @@ class Population:
         return f"The result speaks for {self.whom}.{people}"
 
 
-@dataclass(frozen=True)
+@immutable
 class Spread:
     """Parts of the variance of one number.
 

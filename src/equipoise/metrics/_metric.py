@@ -21,7 +21,7 @@ read off the cumulative masses down the distinct thresholds.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import cached_property, wraps
 from inspect import Parameter, Signature, signature
 from typing import Any, Literal, NamedTuple, Protocol, cast
@@ -39,6 +39,7 @@ from equipoise.types import (
     PerItem,
     PerReplicate,
     hint,
+    immutable,
     ratio,
     require_finite,
     require_simplex,
@@ -46,7 +47,7 @@ from equipoise.types import (
 )
 
 
-@dataclass(frozen=True)
+@immutable
 class Copies:
     """Frequency weights: item i stands for ``counts[i]`` identical items.
 
@@ -58,7 +59,7 @@ class Copies:
     counts: Any
 
 
-@dataclass(frozen=True)
+@immutable
 class Weights:
     """Checked weights: what an item counts, and what it counts against itself."""
 
@@ -187,7 +188,7 @@ class Order(NamedTuple):
     last: NDArray[np.uint8]
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Truth:
     """Positive mass of every item for one class: fixed, or different in each replicate.
 
@@ -275,7 +276,7 @@ Prepared = Any  # what a metric's own `prepare` makes; ranking metrics make a tu
 Labels = Literal["classes", "distribution", "draws"]
 
 
-@dataclass(frozen=True)
+@immutable
 class Metric:
     """Facts and functions of one metric with its parameters set.
 

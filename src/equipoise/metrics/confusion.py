@@ -121,7 +121,7 @@ nan
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
@@ -158,6 +158,7 @@ from equipoise.types import (
     PerReplicate,
     choice,
     hint,
+    immutable,
     listed,
     nearest,
     ratio,
@@ -245,7 +246,7 @@ _LEAST = 1e-12  # of all items: less than that is nothing to divide by
 _Scope = int | str  # the column of one class, or an average; empty for the usual
 
 
-@dataclass(frozen=True)
+@immutable
 class _Ratio:
     """One metric: ``above`` and ``below`` are the parts of n, P, D and TP in A and B."""
 

@@ -95,7 +95,7 @@ Examples
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -137,6 +137,7 @@ from equipoise.types import (
     PerReplicate,
     choice,
     exact_percent,
+    immutable,
     ratio,
     require_whole,
 )
@@ -443,7 +444,7 @@ _HEIGHTS: Mapping[str, Metric] = {
 }
 
 
-@dataclass(frozen=True)
+@immutable
 class Retained:
     """How a retained-samples curve is made.
 

@@ -12,7 +12,7 @@ names, whatever they look like and however many there are.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -40,6 +40,7 @@ from equipoise.types import (
     as_notice,
     choice,
     frozen,
+    immutable,
     listed,
     notice,
     require_unique,
@@ -52,7 +53,7 @@ MOST_LEVELS = 50
 OF = ("item", "annotator")
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@immutable(eq=False, kw_only=True)
 class Attributes:
     """Attributes of items or of annotators, coded and checked once when made.
 

@@ -19,14 +19,21 @@ import gzip
 import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from io import StringIO, TextIOWrapper
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
 from equipoise.read.files import Content, cut_gzip
 from equipoise.read.tables import Table, no_rows, unique_names
-from equipoise.types import InputError, Names, Notices, notice, unguarded, unguarded_all
+from equipoise.types import (
+    InputError,
+    Names,
+    Notices,
+    immutable,
+    notice,
+    unguarded,
+    unguarded_all,
+)
 
 ENDINGS = (".csv", ".tsv", ".txt")
 _MARK = b"\xef\xbb\xbf"
@@ -38,7 +45,7 @@ PIECE = 1 << 24  # bytes looked at at a time
 _BLOCK_OF_HEADER = 1 << 20  # bytes among which the header must be
 
 
-@dataclass(frozen=True)
+@immutable
 class _Text:
     """Delimited text that can be opened again and again, and its header."""
 

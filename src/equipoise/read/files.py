@@ -17,7 +17,6 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
 from pathlib import Path
@@ -26,7 +25,16 @@ from typing import IO, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from equipoise.types import InputError, Names, Option, hint, listed, quoted, require_memory
+from equipoise.types import (
+    InputError,
+    Names,
+    Option,
+    hint,
+    immutable,
+    listed,
+    quoted,
+    require_memory,
+)
 
 AnyPath = str | os.PathLike[str]
 JSON = (".json",)
@@ -43,7 +51,7 @@ _HALF_CHARACTER = re.compile(rb"\\u[dD][89a-fA-F]")
 _LONGEST_BLANK = 4096  # bytes of white space up to which a file counts as empty
 
 
-@dataclass(frozen=True)
+@immutable
 class Content:
     """What stands in a file.
 

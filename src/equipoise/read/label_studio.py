@@ -9,7 +9,7 @@ https://labelstud.io/guide/task_format
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -24,6 +24,7 @@ from equipoise.types import (
     Notices,
     Option,
     hint,
+    immutable,
     listed,
     notice,
     quoted,
@@ -70,7 +71,7 @@ class _Row(NamedTuple):
     label: str | None
 
 
-@dataclass(frozen=True)
+@immutable
 class _Questions:
     """The replies, the controls to read from them, and how."""
 

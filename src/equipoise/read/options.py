@@ -9,7 +9,7 @@ The fields of `VoteFormat` are the keywords of everything that reads annotations
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
@@ -20,6 +20,7 @@ from equipoise.types import (
     Option,
     choice,
     hint,
+    immutable,
     listed,
     require_keywords,
     require_number,
@@ -203,7 +204,7 @@ def require_positive(where: str, value: object) -> None:
         require_number(where, value, above=0, do="leave it out, or say how much counts")
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class _Format:
     """How a table is laid out, and what stands in it."""
 
@@ -233,7 +234,7 @@ class _Format:
         object.__setattr__(self, "classes", _class_names(self.classes))
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class VoteFormat(_Format):
     """How to read annotations.
 
@@ -280,7 +281,7 @@ class VoteFormat(_Format):
                 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class ScoreFormat(_Format):
     """How to read predictions.
 

@@ -7,7 +7,7 @@ same plausibilities give the same bytes.
 
 import json
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from equipoise.types import (
     Plausibilities,
     Posterior,
     Skills,
+    immutable,
 )
 from equipoise.types.notices import to_json
 
@@ -64,7 +65,7 @@ def write_plausibilities(plausibilities: Plausibilities, path: str | Path) -> No
     codec.write_sealed(Path(path), facts, arrays, packed=True)
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class _SkillsHeader:
     """Whose skills there are, and what they mean."""
 
@@ -72,7 +73,7 @@ class _SkillsHeader:
     meaning: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class _Header:
     """Everything in the file that is no array."""
 

@@ -22,7 +22,7 @@ nobody named are added to the annotations, unless the caller named all of them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
 from itertools import chain, filterfalse
 from typing import Any, NamedTuple
@@ -60,6 +60,7 @@ from equipoise.types import (
     Option,
     Predictions,
     hint,
+    immutable,
     listed,
     meant,
     notice,
@@ -260,7 +261,7 @@ class _Answers(NamedTuple):
     classes: Names = ()
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class _Rows:
     """The ids of every row, and the names of the columns beside them.
 

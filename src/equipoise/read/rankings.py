@@ -6,7 +6,7 @@ to the highest is a class, or `classes` names them in order) or names.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,13 +14,13 @@ import numpy as np
 from equipoise.read.options import VoteFormat
 from equipoise.read.tables import Table, code_names, repeated_rows
 from equipoise.read.values import class_codes, scale_of
-from equipoise.types import Annotations, InputError, Ints, Names
+from equipoise.types import Annotations, InputError, Ints, Names, immutable
 
 _SHAPE = "lists of case > reading > block > class, such as [[[[3], [1, 4]]]]"
 _MOST_CLASSES = 1_000_000
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class _Cases:
     """Nested rankings and the names that came with them.
 

@@ -42,6 +42,7 @@ from equipoise.types import (
     Notice,
     Notices,
     Predictions,
+    immutable,
     listed,
 )
 
@@ -190,7 +191,7 @@ def _role_and_sign(source: Source) -> tuple[str, str]:
     return "", ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class CheckedFiles:
     """What was read: every file, and the study they make."""
 

@@ -17,7 +17,7 @@ library of frames is imported but the one that is asked for; pyarrow is always t
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
 from itertools import compress, repeat
 from operator import is_
@@ -36,6 +36,7 @@ from equipoise.types import (
     Notices,
     Option,
     hint,
+    immutable,
     listed,
     nearest,
     quoted,
@@ -49,7 +50,7 @@ _FALSE = frozenset({"false", "f", "no", "n", "0", "0.0", ""})
 ITEMS_BY_ROW = Notice("items_by_row", "there is no column of items: rows are numbered from 0")
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@immutable(eq=False, kw_only=True)
 class Table:
     """Named columns of one length.
 
@@ -274,7 +275,7 @@ def _refuse_unwritable(names: Sequence[str]) -> None:
             )
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class CodedNames:
     """A column of names as codes; -1 where there is none.
 

@@ -22,7 +22,6 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import partial
 from itertools import count, repeat
@@ -51,6 +50,7 @@ from equipoise.types import (
     Option,
     are_steps,
     hint,
+    immutable,
     listed,
     notice,
     quoted,
@@ -70,7 +70,7 @@ _DOUBTFUL = frozenset({"na", "n/a", "none", "?"})
 _TWO_CLASSES = Option("classes", ("negative", "positive"), "classes=[negative, positive]")
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class ClassScale:
     """The classes of a column of labels.
 

@@ -25,7 +25,7 @@ Figure('How far below the best model, whichever it is. ...
 
 import base64
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import TypedDict, Unpack
@@ -65,6 +65,7 @@ from equipoise.types import (
     estimate,
     exact_percent,
     hint,
+    immutable,
     number,
     thousandths,
 )
@@ -169,7 +170,7 @@ class Question(TypedDict, total=False):
     task: str
 
 
-@dataclass(frozen=True)
+@immutable
 class Figure:
     """A figure as the text of an SVG file, which notebooks show; `caption` says what it is."""
 
@@ -199,7 +200,7 @@ class Figure:
         return target
 
 
-@dataclass(frozen=True)
+@immutable
 class Plots:
     """Figures of an evaluation; each takes metric, labels and task, see `Question`."""
 

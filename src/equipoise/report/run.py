@@ -17,7 +17,7 @@ import io
 import os
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -44,6 +44,7 @@ from equipoise.types import (
     Report,
     Table,
     count,
+    immutable,
     short_repr,
     worded,
 )
@@ -64,7 +65,7 @@ def unsaid() -> Any:
 # ---- where it comes from -------------------------------------------------------------------
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class InputFile:
     """A file that was read: its role, name, hash and size, and the way to it from the run."""
 
@@ -75,7 +76,7 @@ class InputFile:
     path: str | None = unsaid()
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class StoredQuestion:
     """What was asked, and how the answers were read; what was not said is None.
 
@@ -105,7 +106,7 @@ class StoredQuestion:
     prediction_columns: Mapping[str, str] | None = unsaid()
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class TruthModel:
     """The model that made the truth where it is not the votes themselves."""
 
@@ -119,7 +120,7 @@ class TruthModel:
     groups: Mapping[str, JsonValue] | None = unsaid()
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class RunSettings:
     """How replicates were drawn, intervals made and labels taken from votes.
 
@@ -155,7 +156,7 @@ class RunSettings:
     looks: tuple[Look, ...] = field(default=(), metadata=MAYBE)
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class MetricRecord:
     """What the page says about a metric; `labels` is what it compares predictions with."""
 
@@ -168,7 +169,7 @@ class MetricRecord:
     labels: str = "classes"
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class Provenance:
     """Where an evaluation comes from.
 
@@ -195,7 +196,7 @@ class Provenance:
     asked: Mapping[str, JsonValue] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@immutable(kw_only=True, eq=False)
 class RunRecord(Provenance):
     """Everything one evaluation found, with what is needed to make it again.
 
@@ -246,7 +247,7 @@ def decode(header: Mapping[str, Any]) -> RunRecord:
 # ---- the folder ----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Run:
     """Everything one evaluation found, with what is needed to make it again.
 

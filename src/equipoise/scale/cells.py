@@ -19,7 +19,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -31,14 +31,14 @@ from equipoise.read import codec
 from equipoise.read.files import content
 from equipoise.read.writing import write_text
 from equipoise.scale.engine import EngineError, current
-from equipoise.types import InputError, Names, Option, Progress, hint
+from equipoise.types import InputError, Names, Option, Progress, hint, immutable
 
 Arrays = Mapping[str, NDArray[Any]]
 STEPS = 1000  # of progress per cell
 SUFFIX, REASON = ".cell", ".failed"
 
 
-@dataclass(frozen=True)
+@immutable
 class Cell:
     """A part of a computation.
 
@@ -74,7 +74,7 @@ class Cell:
         return folder / f"{self.key}{SUFFIX}"
 
 
-@dataclass(frozen=True)
+@immutable
 class Outcome:
     """What became of a cell.
 

@@ -9,7 +9,7 @@ next to the others.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from equipoise.types import (
     choice,
     count,
     hint,
+    immutable,
     listed,
     notice,
     positions,
@@ -46,7 +47,7 @@ def takes_threshold(metric: Metric) -> bool:
     return metric.decides and parsed(metric.name)[1].get("decision") != "least_cost"
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Aligned:
     """One question with the scores of every model, item by item.
 

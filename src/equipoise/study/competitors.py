@@ -23,7 +23,7 @@ Examples
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -61,6 +61,7 @@ from equipoise.types import (
     collect_votes,
     count,
     decide,
+    immutable,
     notice,
     short_repr,
 )
@@ -175,7 +176,7 @@ def _metric_gains(
     )
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@immutable(eq=False, kw_only=True)
 class TaskReaders:
     """The readers of one task, or of all.
 
@@ -198,7 +199,7 @@ class TaskReaders:
     rates: Floats
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@immutable(eq=False, kw_only=True)
 class ReaderTable:
     """Every model next to every reader, by one truth.
 

@@ -10,7 +10,7 @@ worst (or best) of all; an undefined one leaves the ranks undefined.
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from itertools import combinations
 from pathlib import Path
@@ -42,6 +42,7 @@ from equipoise.types import (
     Predictions,
     choice,
     frozen,
+    immutable,
     joined,
     listed,
     nearest,
@@ -105,7 +106,7 @@ class Difference(NamedTuple):
     reverse: str = ""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@immutable(eq=False, kw_only=True)
 class Evaluation:
     """What `evaluate` returns.
 

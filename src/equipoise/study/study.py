@@ -12,7 +12,7 @@ competitors or metrics. They keep what stays the same, so that nothing is made t
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -53,6 +53,7 @@ from equipoise.types import (
     choice,
     collect_votes,
     hint,
+    immutable,
     notice,
     positions,
     require_number,
@@ -72,7 +73,7 @@ def silent(done: int, whole: int) -> None:
     """Progress that nobody listens to."""
 
 
-@dataclass(frozen=True)
+@immutable
 class Settings:
     """How an evaluation is carried out and reported.
 
@@ -192,7 +193,7 @@ class Settings:
         return "annotators" if self.annotators == "fixed" else None
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@immutable(eq=False, kw_only=True)
 class Study:
     """Competitors and a truth, checked, with their thresholds; see the module.
 

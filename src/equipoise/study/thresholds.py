@@ -51,7 +51,7 @@ Thresholds(every='youden', named={}, tuning=Tuning(items=(), fraction=None, fold
 import hashlib
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -76,6 +76,7 @@ from equipoise.types import (
     columns,
     count,
     hint,
+    immutable,
     joined,
     listed,
     nearest,
@@ -100,7 +101,7 @@ _WORDS = {
 }
 
 
-@dataclass(frozen=True)
+@immutable
 class Rule:
     """How a threshold is chosen: a name, and for some what must be reached."""
 
@@ -188,7 +189,7 @@ Choice = float | str
 Truth = Annotations | Plausibilities
 
 
-@dataclass(frozen=True)
+@immutable
 class Tuning:
     """Which items thresholds are chosen on: one of the first three.
 
@@ -267,7 +268,7 @@ class Tuning:
         return (lots / 2.0**64 < self.fraction).astype(np.int64)
 
 
-@dataclass(frozen=True)
+@immutable
 class Thresholds:
     """What was asked: for all, and for some by name.
 

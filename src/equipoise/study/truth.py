@@ -13,7 +13,7 @@ Redrawn, an item has the mean vote after its votes, or its voters, are drawn aga
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, cached_property
 from math import comb
 from typing import Any
@@ -36,13 +36,14 @@ from equipoise.types import (
     Votes,
     collect_votes,
     hint,
+    immutable,
     short_repr,
 )
 
 MOST = 64  # binomial tables are kept for items of at most this many votes
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class PanelDraw:
     """Mean votes when annotators are drawn anew: two sparse products per class.
 
@@ -99,7 +100,7 @@ class PanelDraw:
         return [share[self.pattern] for share in shares], present[self.pattern]
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class VoteDraw:
     """Draws of one class's mean vote from each item's own votes.
 
@@ -169,7 +170,7 @@ def _guide(votes: int, yes: int) -> tuple[int, ...]:
 KEPT_BYTES = 2**28  # of draws made full, up to which they are kept
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class _ResponseTimes:
     """Durations of the answers to one question.
 
@@ -210,7 +211,7 @@ class _ResponseTimes:
         }
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class TaskTruth:
     """The truth of one task.
 

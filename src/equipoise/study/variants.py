@@ -19,7 +19,7 @@ other items and these votes.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -53,6 +53,7 @@ from equipoise.types import (
     Option,
     Plausibilities,
     hint,
+    immutable,
 )
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ VOTES = hint("leave out {}, so that votes are the truth", Option("truth", python
 Fit = Callable[[Annotations], Sequence[Plausibilities]]
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@immutable(eq=False, kw_only=True)
 class Contest:
     """Who competes against which truth, and by what.
 
@@ -388,7 +389,7 @@ class Contributions(NamedTuple):
     population: Population
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Scored:
     """Competitors of a study or of a variant.
 

@@ -70,7 +70,7 @@ array([1., 1., 0.6])
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -102,6 +102,7 @@ from equipoise.types import (
     Skills,
     choice,
     hint,
+    immutable,
     notice,
     require_finite,
 )
@@ -118,7 +119,7 @@ _Normals = tuple[Floats, Floats, Floats, Floats, Ints]  # mean, variance, two mo
 _Moment = tuple[float, float]  # mean and precision of a prior
 
 
-@dataclass(frozen=True)
+@immutable
 class GladPrior:
     """Items b ~ N(0, sigma_b^2), abilities c ~ N(mu_c, sigma_c^2)."""
 
@@ -127,7 +128,7 @@ class GladPrior:
     sigma_c: float = 1.0
 
 
-@dataclass(frozen=True)
+@immutable
 class GladFit:
     """How long a fit goes on.
 
@@ -388,7 +389,7 @@ class _Sums(NamedTuple):
     moved: float
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class _Sweep:
     """Updates the items of a range of blocks; keeps them where there is a `target`."""
 

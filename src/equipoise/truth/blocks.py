@@ -8,7 +8,6 @@ blocks are read at a time.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import add
 from pathlib import Path
@@ -29,6 +28,7 @@ from equipoise.types import (
     Plausibilities,
     check_gold,
     hint,
+    immutable,
     notice,
     row_weights,
 )
@@ -130,7 +130,7 @@ class VoteBlocks(Protocol):
         ...
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class AnnotatorVotes:
     """Votes of identified annotators on one task in memory: one block.
 

@@ -41,7 +41,6 @@ Examples
 """
 
 from collections import defaultdict
-from dataclasses import dataclass
 from itertools import combinations, pairwise
 from math import comb, isqrt
 
@@ -58,6 +57,7 @@ from equipoise.types import (
     Plausibilities,
     coarsened,
     frozen,
+    immutable,
     top_share,
     unmentioned,
 )
@@ -67,7 +67,7 @@ _MOST = 20_000  # choices among ties that one draw may leave
 _Kind = tuple[tuple[int, ...], int]  # places of mentioned classes, number of unmentioned ones
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Certainty:
     """The likeliest top set of every item, and how likely it is.
 
@@ -163,7 +163,7 @@ def mass_certainty(plausibilities: Plausibilities, grouping: Grouping) -> Certai
     return annotation_certainty(coarsened(plausibilities, grouping))
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class _Columns:
     """Where chances of classes are summed: a table (items, columns) for all to compare in.
 

@@ -59,7 +59,6 @@ array([0, 1, 2])
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -89,6 +88,7 @@ from equipoise.types import (
     Skills,
     choice,
     hint,
+    immutable,
     ratio,
     require_whole,
 )
@@ -99,7 +99,7 @@ _USUAL = np.log(0.6)  # a blur with which six in ten middle grades are read righ
 _STEPS, _HALVES = 3, 12
 
 
-@dataclass(frozen=True)
+@immutable
 class Smoothing:
     """Pseudo-counts of a confusion row: for every answer, and more for the right one."""
 
@@ -107,7 +107,7 @@ class Smoothing:
     right: float = 1.0
 
 
-@dataclass(frozen=True)
+@immutable
 class Fit:
     """When EM stops."""
 
@@ -320,7 +320,7 @@ def _plausibilities(
     )
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Probit:
     """Bias in grades and log scale of each annotator, shape (annotators,)."""
 

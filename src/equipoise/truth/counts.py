@@ -94,7 +94,7 @@ array([0.5])
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -126,6 +126,7 @@ from equipoise.types import (
     dense_blocks,
     gold_items,
     hint,
+    immutable,
     listed,
     notice,
     row_weights,
@@ -475,7 +476,7 @@ def _gold_items(annotations: Annotations, votes: Entries, task: str) -> Bools:
 # ---- the prior of votes --------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class VotePrior:
     """A prior of votes.
 
@@ -579,7 +580,7 @@ def _words(rate: Floats, strength: float, *, even: bool) -> str:
     return f"empirical prior: base rates {ends}, concentration {many}"
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class VoteTally:
     """How often each number of votes occurs: of all classes together, and of each class.
 

@@ -5,16 +5,15 @@ file with its record, and a line in `equipoise.truth`.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
-from equipoise.types import Annotations, Names, Notice, Notices, Plausibilities
+from equipoise.types import Annotations, Names, Notice, Notices, Plausibilities, immutable
 from equipoise.types.annotations import Kind
 
 LABELS: tuple[Kind, ...] = ("binary", "nominal", "ordinal")
 CLASSES: tuple[Kind, ...] = (*LABELS, "ranking")
 
 
-@dataclass(frozen=True)
+@immutable
 class Reliability:
     """How much a vote or reading is worth: by default, and the values that were published."""
 
@@ -22,7 +21,7 @@ class Reliability:
     published: tuple[float, ...]
 
 
-@dataclass(frozen=True)
+@immutable
 class Prior:
     """What a model believes without votes.
 
@@ -47,7 +46,7 @@ class Prior:
     keyword: str = "prior"
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class AggregationModel:
     """An aggregation model, and what is known about it.
 

@@ -66,7 +66,6 @@ Examples
 array([[0.44, 0.49, 0.07]])
 """
 
-from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
 from typing import Any
@@ -95,6 +94,7 @@ from equipoise.types import (
     Plausibilities,
     Value,
     choice,
+    immutable,
     notice,
     ratio,
     require_drawn,
@@ -119,7 +119,7 @@ _UNMIXED_TEXT = (
 )
 
 
-@dataclass(frozen=True)
+@immutable
 class Chain:
     """How long each case's chain runs, from which seed, and on how many threads.
 

@@ -1,6 +1,5 @@
 """Ranking stages: partial rankings case by case, and taken apart, for Plackett-Luce."""
 
-from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -16,6 +15,7 @@ from equipoise.types import (
     Names,
     Plausibilities,
     dense_blocks,
+    immutable,
     row_weights,
 )
 
@@ -23,7 +23,7 @@ _MOST = 1_000_000  # copies of a tied reading
 _Cases = dict[int, dict[tuple[tuple[int, ...], ...], float]]  # copies of each reading
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Readings:
     """Readings of one task, sorted by what they say; identical ones of a case are merged.
 
@@ -171,7 +171,7 @@ def _flat(annotations: Annotations, task: str, cases: _Cases) -> Readings:
     )
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class _Stages:
     """Readings taken apart into waits, for the chains; equal ones of a case are merged.
 

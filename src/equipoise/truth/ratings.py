@@ -37,7 +37,7 @@ array([[0.13, 0.87],
        [0.5 , 0.5 ]])
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -52,6 +52,7 @@ from equipoise.types import (
     Option,
     Plausibilities,
     hint,
+    immutable,
     notice,
     require_unique,
     row_weights,
@@ -62,7 +63,7 @@ _SMALL, _LARGE = 0.5, 5000.0  # bounds of a and k/2: a prior worth 1 to 10,000 r
 _THIN = 1e-4  # smallest k: the level of an item may be this vague
 
 
-@dataclass(frozen=True)
+@immutable
 class NormalPrior:
     """Level and scatter of an item before any rating.
 
@@ -90,7 +91,7 @@ class NormalPrior:
             )
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Moments:
     """Ratings of named items, summed up: all that the normal model needs of them.
 

@@ -158,6 +158,7 @@ from equipoise.types.predictions import (
     duplicate_models,
     duplicate_notices,
 )
+from equipoise.types.records import immutable
 from equipoise.types.votes import (
     Votes,
     added_votes,

@@ -6,7 +6,7 @@ the same table without annotators, each row standing for several votes.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -25,6 +25,7 @@ from equipoise.types.arrays import (
     unknown_name,
 )
 from equipoise.types.notices import Notice, Notices, as_notice, notice
+from equipoise.types.records import immutable
 from equipoise.types.words import AT_LEAST, ONE_CLASS, Option, hint
 
 Kind = Literal["binary", "nominal", "ordinal", "interval", "ranking"]
@@ -73,7 +74,7 @@ RANGES = {  # lowest, highest, and how to say it
 MAY_BE_BLANK = ("confidence", "duration_ms")  # nan: not known for this row
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@immutable(eq=False, kw_only=True)
 class Annotations:
     """An immutable table of annotations, coded and checked once when made.
 

@@ -6,19 +6,20 @@ it stands. Numbers that are nan are not drawn, and a chart with nothing to draw 
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.types.arrays import Names
+from equipoise.types.records import immutable
 
 Matrix2D = NDArray[np.float64]
 MAYBE = {"maybe": True}  # of a field that files leave out where it has its default
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class _Named:
     """What every chart has."""
 
@@ -29,7 +30,7 @@ class _Named:
     alternative: str = ""
 
 
-@dataclass(frozen=True)
+@immutable
 class Dot:
     """A row of a dot plot: a value, its interval and a remark.
 
@@ -59,7 +60,7 @@ class Dot:
     strong: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class Dots(_Named):
     """Dot rows with intervals: forest plots, shifts, gaps, counts of people.
 
@@ -77,7 +78,7 @@ class Dots(_Named):
     logarithmic: bool = False
 
 
-@dataclass(frozen=True)
+@immutable
 class Line:
     """A line of a line chart.
 
@@ -113,7 +114,7 @@ def distinct_lines(curves: Iterable[tuple[str, Sequence[tuple[float, float]]]]) 
     ]
 
 
-@dataclass(frozen=True)
+@immutable
 class Point:
     """A single mark on a plane; one that is not `labelled` has its name in its title alone."""
 
@@ -124,7 +125,7 @@ class Point:
     labelled: bool = True
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class Lines(_Named):
     """A plane: lines over steps or numbers, and single points.
 
@@ -173,7 +174,7 @@ class Lines(_Named):
     front: Names = field(default=(), metadata=MAYBE)
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class Heat(_Named):
     """Cells of rows and columns, coloured by a share from 0 to 1, or by a signed number.
 
@@ -203,7 +204,7 @@ class Heat(_Named):
     strong_title: str = field(default="", metadata=MAYBE)
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class Histogram(_Named):
     """Bars side by side over a numeric axis, each between two `edges`."""
 
@@ -214,7 +215,7 @@ class Histogram(_Named):
     marks: Sequence[tuple[float, str]] = ()
 
 
-@dataclass(frozen=True)
+@immutable
 class Standing:
     """One model in one column of `Standings`.
 
@@ -239,7 +240,7 @@ class Standing:
     judged: bool = True
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class Standings(_Named):
     """The decision: models by tasks, coloured by best group.
 
@@ -273,7 +274,7 @@ class Standings(_Named):
     bold: str = field(default="highest", metadata=MAYBE)
 
 
-@dataclass(frozen=True)
+@immutable
 class Strip:
     """How the votes on the items of one task split, how far annotators agree, and their rates.
 
@@ -302,7 +303,7 @@ class Strip:
     named: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class Strips(_Named):
     """Agreement per task; titles of the three columns."""
 
@@ -312,7 +313,7 @@ class Strips(_Named):
     rows: Sequence[Strip]
 
 
-@dataclass(frozen=True)
+@immutable
 class Pattern:
     """Items with the same votes.
 
@@ -333,7 +334,7 @@ class Pattern:
     items: Sequence[tuple[str, Sequence[float]]]
 
 
-@dataclass(frozen=True)
+@immutable
 class Dispute:
     """Disputed items of one task: how many, who votes how, and their commonest patterns.
 
@@ -347,7 +348,7 @@ class Dispute:
     patterns: Sequence[Pattern]
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class Worklist(_Named):
     """Disputed items by task and pattern of votes.
 
@@ -364,7 +365,7 @@ class Worklist(_Named):
     hollow: Sequence[str] = ()
 
 
-@dataclass(frozen=True)
+@immutable
 class Picture:
     """A small picture of an item.
 
@@ -377,7 +378,7 @@ class Picture:
     remark: str = ""
 
 
-@dataclass(frozen=True)
+@immutable
 class Suspect:
     """An item, or a pair of items, that a person should look at.
 
@@ -403,7 +404,7 @@ class Suspect:
     flagged: bool | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class Gallery(_Named):
     """Suspects with pictures, for a person to say of each whether it is a problem.
 

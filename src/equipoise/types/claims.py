@@ -20,11 +20,11 @@ Examples
 """
 
 import math
-from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
 from equipoise.types.arrays import Names
+from equipoise.types.records import immutable
 
 
 class Whom(Enum):
@@ -69,7 +69,7 @@ class ClaimFamily(NamedTuple):
     members: Names
 
 
-@dataclass(frozen=True)
+@immutable
 class Claim:
     """One assertion.
 

@@ -17,7 +17,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -49,6 +49,7 @@ from equipoise.types.charts import (
 )
 from equipoise.types.notices import Notices, worded
 from equipoise.types.numbers import UNDEFINED
+from equipoise.types.records import immutable
 from equipoise.types.words import capital, hint
 
 __all__ = [
@@ -106,7 +107,7 @@ CELLS = {"cells": True}  # of a field with rows of a table, for `equipoise.read.
 MOST_LETTERS = 240  # of an answer where it is one of many lines
 
 
-@dataclass(frozen=True)
+@immutable
 class Column:
     """A column of a table.
 
@@ -170,7 +171,7 @@ def spanned(key: str, head: str = "", kind: Kind = "number", *, brief: bool = Tr
     return Column(key, head or key.replace("_", " "), kind, ends, brief)
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class Table:
     """Rows with the columns that people read; files for machines hold every key of the rows.
 
@@ -212,7 +213,7 @@ class Table:
         object.__setattr__(self, "columns", tuple(filled or self.columns))
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class Finding:
     """What one analysis found.
 
@@ -271,7 +272,7 @@ class Finding:
         return replace(self, task=task, metric=metric)
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class Card:
     """The answer, as it stands on top of the page and of the terminal.
 
@@ -303,7 +304,7 @@ class Card:
         return f"Card({self.answer[:MOST_LETTERS] + more!r})"
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class Report:
     """What one command has to say.
 

@@ -40,7 +40,7 @@ array([1.1])
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -58,9 +58,10 @@ from equipoise.types.arrays import (
     unknown_name,
 )
 from equipoise.types.plausibilities import Categorical, Dirichlet, Plausibilities, Posterior
+from equipoise.types.records import immutable
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Grouping:
     """Which group each class belongs to.
 
@@ -290,7 +291,7 @@ def _is_mean(plausibilities: Plausibilities) -> bool:
     )
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class GroupValue:
     """Expected number of every item, such as its risk, and how far draws differ.
 

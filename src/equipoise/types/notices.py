@@ -11,13 +11,14 @@ a number, ``{names:names}`` a list of names as quoted text, ``{models:listed}`` 
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from numbers import Integral
 from string import Formatter
 from typing import Any, cast
 
 from equipoise.types.arrays import Names
 from equipoise.types.numbers import change, count, number, percent, rank
+from equipoise.types.records import immutable
 from equipoise.types.words import Hint, Option, joined, shortened
 
 Value = str | float | int | Option | Names
@@ -34,7 +35,7 @@ WRITERS: Mapping[str, Callable[[float | None], str]] = {
 }
 
 
-@dataclass(frozen=True)
+@immutable
 class Notice:
     """One thing a reader should know.
 

@@ -33,7 +33,7 @@ Where there are only draws, `top_share` counts over them.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
@@ -54,6 +54,7 @@ from equipoise.types.arrays import (
     short_repr,
 )
 from equipoise.types.notices import Notices
+from equipoise.types.records import immutable
 
 Split = tuple[float | None, int]
 Seed = tuple[int, ...]
@@ -88,7 +89,7 @@ class Posterior(Protocol):
         ...
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Dirichlet:
     """Independent Dirichlet distributions.
 
@@ -179,7 +180,7 @@ class Dirichlet:
         return Dirichlet(self.concentration[entries], self.rest[items], prior)
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Categorical:
     """One class per item, with these chances.
 
@@ -221,7 +222,7 @@ class Categorical:
         return Categorical(self.chance[entries], self.rest[items])
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class NormalPosterior:
     """Normal-inverse-gamma distributions of level and scatter, asked about a threshold.
 
@@ -342,7 +343,7 @@ def _some(kinds: Floats, largest: Floats) -> tuple[Floats, Floats]:
     return np.take_along_axis(masses, mentioned, axis=1), others * masses[row, other]
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class _Table:
     """Gamma distribution functions of some shapes on one grid of t = log x."""
 
@@ -428,7 +429,7 @@ SURE = 0.99  # certainty from which on an item is clear
 TIED = 1e-9  # difference of plausibilities up to which classes are tied
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Skills:
     """What a model found out about annotators.
 
@@ -454,7 +455,7 @@ class Skills:
     __repr__ = short_repr
 
 
-@dataclass(frozen=True)
+@immutable
 class Unanimity:
     """Share of items on which all annotators agree: expected by a fitted model, and seen.
 
@@ -497,7 +498,7 @@ class Consensus(NamedTuple):
     entropy: float
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@immutable(eq=False, kw_only=True)
 class Plausibilities:
     """Possible truths of one task, each a distribution over classes per item.
 

@@ -10,7 +10,7 @@ to be best or an average rank rests on copies of one model.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from equipoise.types.arrays import (
     require_unique,
 )
 from equipoise.types.notices import Notices, notice
+from equipoise.types.records import immutable
 from equipoise.types.words import joined
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 FIRST = 100  # values that are looked at before all of them
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Predictions:
     """One model's answer to one task.
 
@@ -213,7 +214,7 @@ _TEXT = (
 )
 
 
-@dataclass(frozen=True)
+@immutable
 class Duplicates:
     """Models with identical predictions, and the tasks in which they are, perhaps all."""
 

@@ -5,13 +5,12 @@ ranking (t tied first choices share one vote). Gold rows are not opinions: an it
 is settled by them, with an annotator code of -1 that no resampling touches.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from equipoise.types.annotations import Annotations
 from equipoise.types.arrays import Bools, Floats, InputError, Ints, PerItem, listed
 from equipoise.types.notices import Notice, notice
+from equipoise.types.records import immutable
 from equipoise.types.words import AT_LEAST, Option, hint
 
 ENOUGH = 0.05  # share of items with so many votes, to be compared with those that have more
@@ -19,7 +18,7 @@ MOST_APART = 100_000_000  # votes that are held one by one, a few gigabytes
 UNLIKELY = 0.001  # p below which the number of votes depends on the votes
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Votes:
     """Votes of one task by item, annotator and what they say; the order of rows is gone.
 

@@ -27,9 +27,10 @@ model,auroc
 import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from equipoise.types.numbers import count
+from equipoise.types.records import immutable
 
 SMALL = (
     "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
@@ -37,7 +38,7 @@ SMALL = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
+@immutable
 class Nouns:
     """Singular nouns; plurals follow.
 
@@ -198,7 +199,7 @@ PLACEHOLDERS = {
 }
 
 
-@dataclass(frozen=True)
+@immutable
 class Option:
     """Something a caller can choose.
 

@@ -42,13 +42,12 @@ Examples
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from equipoise.scale.engine import threads
-from equipoise.types import Floats, InputError, choice
+from equipoise.types import Floats, InputError, choice, immutable
 
 DECOMPOSITIONS = ("information", "reverse_mi")
 IMAGE_LEVEL: dict[str, Callable[..., Floats]] = {"mean": np.mean, "max": np.max, "sum": np.sum}
@@ -65,7 +64,7 @@ class Decomposition(NamedTuple):
     EU: Floats
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Beta:
     """A Beta distribution for every item and label: parameters above 0, (items, classes).
 

@@ -24,7 +24,6 @@ Examples
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -40,6 +39,7 @@ from equipoise.types import (
     Predictions,
     Progress,
     choice,
+    immutable,
     joined,
     notice,
     short_repr,
@@ -91,7 +91,7 @@ PRESET = (
 RESTS_ON = "Task 2 rests on the {images:count} test images that have an uncertain label."
 
 
-@dataclass(frozen=True)
+@immutable
 class Scoring:
     """How scores of uncertainty are made and judged.
 
@@ -152,7 +152,7 @@ class TaskRow(NamedTuple):
     left_out: int
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Contest:
     """One question: the shared evaluation of an architecture, and who competes in it.
 
@@ -176,7 +176,7 @@ class Contest:
 Contests = Mapping[tuple[str, str], Contest]  # by architecture and question
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@immutable(eq=False, kw_only=True)
 class UncertaintyEvaluation:
     """What `evaluate_uncertainty` returns.
 

@@ -30,7 +30,7 @@ Examples
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +45,7 @@ from equipoise.types import (
     Names,
     choice,
     frozen,
+    immutable,
     listed,
     name_order,
     require_memory,
@@ -64,7 +65,7 @@ PARTS = ("test", "val", "ood", "val_ood")
 SCORES = ("PU", "AU", "EU", "own")
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Prediction:
     """What one run says of the images of a part.
 
@@ -90,7 +91,7 @@ class Prediction:
         choice("score_is", self.score_is, ("own", "EU"))
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Outputs:
     """The prediction and every score of uncertainty, all (items, classes).
 
@@ -148,7 +149,7 @@ def _checked_score(score: Any, shape: tuple[int, ...], where: str) -> Floats:
     return array
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Run:
     """One method, architecture and seed: what it says of every part.
 
@@ -172,7 +173,7 @@ class Run:
         return f"predictions of {', '.join(filter(None, named))}"
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class MethodRuns:
     """Runs and labels that fit each other.
 

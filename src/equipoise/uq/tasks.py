@@ -27,7 +27,6 @@ array([0.875, 0.625, 0.25 ])
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -36,7 +35,7 @@ from equipoise import metrics
 from equipoise.inference import mid_ranks
 from equipoise.metrics import Metric, named
 from equipoise.scale.engine import threads
-from equipoise.types import Annotations, Ints, Names, PerItem, choice, joined
+from equipoise.types import Annotations, Ints, Names, PerItem, choice, immutable, joined
 from equipoise.uq.decomposition import image_level
 from equipoise.uq.predictions import SCORES, MethodRuns, Outputs
 from equipoise.uq.training.data import Part
@@ -47,7 +46,7 @@ MIN_ITEMS = 10  # of a bin that counts for MCE
 OTHER = {"test": "ood", "val": "val_ood"}
 
 
-@dataclass(frozen=True)
+@immutable
 class UncertaintyTask:
     """One of the six.
 
@@ -156,7 +155,7 @@ class LabelQuestion(NamedTuple):
     truth: PerItem
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Question:
     """The truth of one question on one part.
 

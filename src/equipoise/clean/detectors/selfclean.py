@@ -64,13 +64,13 @@ import numpy as np
 from equipoise.clean.collection import Collection, components
 from equipoise.clean.detector import CatalogueDetector, of_labels, silent
 from equipoise.clean.similarity import Directions, Search
-from equipoise.types import Floats, InputError, Ints, Progress
+from equipoise.types import Floats, InputError, Ints, Progress, immutable
 
 MOST_COMPARED = 40_000_000_000  # pairs, for parts of the neighbour graph; above, by index
 LISTED = 10  # neighbours of each item with which the spanning tree begins
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class _Tree:
     """A binary tree over items: nodes 0 to N - 1 are items, then in the order of joining.
 

@@ -20,7 +20,7 @@ and with features of another network than the paper's.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from equipoise.clean.images import ArrayImages
 from equipoise.datasets import File, Source, fetched
 from equipoise.datasets.reproduce import Reproduction, silent
 from equipoise.study import evaluate
-from equipoise.types import Annotations, Ints, Names, Nouns, Progress, numbers
+from equipoise.types import Annotations, Ints, Names, Nouns, Progress, immutable, numbers
 
 SOURCE = Source(
     name="cifar10n",
@@ -51,7 +51,7 @@ SOURCE = Source(
 )
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Cifar10N:
     """The images with everything that was said of them.
 

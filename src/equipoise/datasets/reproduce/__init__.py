@@ -5,12 +5,12 @@ which is loaded when it is needed, because an annex of the product may be its ho
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib import import_module
 from math import comb
 from typing import Any
 
-from equipoise.types import Names, Progress
+from equipoise.types import Names, Progress, immutable
 
 __all__ = ["CATALOGUE", "Reproduction", "describe", "recompute", "sign_test", "silent"]
 
@@ -28,7 +28,7 @@ def silent(done: int, total: int) -> None:
     del done, total
 
 
-@dataclass(frozen=True)
+@immutable
 class Reproduction:
     """One published table, recomputed.
 

@@ -8,7 +8,6 @@ three readings. The paper shows mean certainties in a figure without numbers.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from equipoise.datasets.reproduce import Key, Reproduction, silent
 from equipoise.truth import Chain, plackett_luce, probabilistic_inverse_rank
 from equipoise.truth.agreement import ReadingAgreement, reading_agreement
 from equipoise.truth.certainty import annotation_certainty, group_certainty
-from equipoise.types import Floats, Progress
+from equipoise.types import Floats, Progress, immutable
 
 REPETITIONS = (1, 2, 3, 5, 10)
 FACTORS = (10, 20, 30, 50, 100)
@@ -80,7 +79,7 @@ def reproduce(tell: Progress = silent, chain: Chain = CHAIN) -> Reproduction:
     )
 
 
-@dataclass(frozen=True)
+@immutable
 class _Certainties:
     """Certainties per case, by reliability.
 

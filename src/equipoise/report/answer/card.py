@@ -1,7 +1,6 @@
 """Card: the answer in one sentence, whom it holds for, what would settle it, one caveat."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from equipoise.types import (
     counted,
     distance,
     estimate,
+    immutable,
     in_words,
     joined,
     number,
@@ -34,7 +34,7 @@ MANY = 25.0  # times as many items, beyond which nobody is told how many
 DECISIVE = ("threshold_assumed", "circular", "order_reversed")
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class Sample:
     """How much was looked at.
 

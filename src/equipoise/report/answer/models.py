@@ -14,7 +14,7 @@ model that is surely worse than i cannot be the one that i lies below.
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -44,6 +44,7 @@ from equipoise.types import (
     columns,
     duplicate_models,
     exact_percent,
+    immutable,
     in_words,
     joined,
     percent,
@@ -56,7 +57,7 @@ from equipoise.types import Standing as Place
 NICE = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)  # leading digits of a margin to name
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class RankedModels:
     """All models in one question, the best first.
 
@@ -136,7 +137,7 @@ class RankedModels:
         return None
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Answer:
     """What an evaluation says, ready for words and drawings.
 

@@ -6,7 +6,7 @@ labels compare, all pairs, and the analyses that were asked for.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
@@ -75,6 +75,7 @@ from equipoise.types import (
     columns,
     count,
     counted,
+    immutable,
     joined,
     left_out,
     notice,
@@ -89,7 +90,7 @@ PARTS = 100  # steps of progress per analysis
 PAIR_GROUNDS = ("flips",)  # analyses that a close look at two models adds
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class AnswerContent:
     """What a report should hold beside the answer.
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 from equipoise.report.page.figure import (
@@ -33,7 +33,7 @@ from equipoise.report.page.svg import (
     tick_labels,
     width,
 )
-from equipoise.types import Line, Lines, Names, Point, count, percent
+from equipoise.types import Line, Lines, Names, Point, count, immutable, percent
 
 TOP, LEAST = 20.0, 170.0
 ROOM = 15  # letters of a name at the end of a line before it wraps
@@ -50,7 +50,7 @@ HALF = 400  # pixels of a plot in half a page
 NAMED = 40  # with more points they have no names
 
 
-@dataclass(frozen=True)
+@immutable
 class _Frame:
     across: Scale
     up: Scale
@@ -61,7 +61,7 @@ class _Frame:
         return [(self.across(x), self.up(y)) for x, y in points]
 
 
-@dataclass(frozen=True)
+@immutable
 class _Curve:
     """A line with the names of all lines that coincide with it, and its look."""
 

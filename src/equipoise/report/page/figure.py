@@ -13,7 +13,6 @@ classes with one run from pale to dark.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from equipoise.report.page.svg import (
     FROM,
@@ -28,7 +27,7 @@ from equipoise.report.page.svg import (
     tick_texts,
     width,
 )
-from equipoise.types import Chart, Histogram, Lines, Names, Pairs, Report
+from equipoise.types import Chart, Histogram, Lines, Names, Pairs, Report, immutable
 
 NOTHING = Html("")
 CLASSES, STEPS, LEVELS = 8, 7, 4
@@ -37,7 +36,7 @@ LONGEST = 40  # letters of a name beside a grid that are counted
 HEADS = ((4, 66), (8, 36), (10**6, 20))  # columns, and letters of heads that run upwards
 
 
-@dataclass(frozen=True)
+@immutable
 class Words:
     """Words beside a plot, which wrap where they must; `axis` is drawn under them."""
 
@@ -57,7 +56,7 @@ class Words:
         return element("span", content, under, class_=self.class_)
 
 
-@dataclass(frozen=True)
+@immutable
 class Plot:
     """A drawing whose x is in per cent.
 
@@ -86,7 +85,7 @@ class Plot:
         )  # fmt: skip
 
 
-@dataclass(frozen=True)
+@immutable
 class FigureRow:
     """One row of a figure; `m` is the model that it belongs to."""
 
@@ -105,7 +104,7 @@ class FigureRow:
         return element("div", *cells, class_=f"row {self.class_}".strip(), data_m=self.m)
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class Rows:
     """Rows of words and plots.
 
@@ -133,7 +132,7 @@ class Rows:
         return join([_axes(self.axes), inner, key_html(self.key)])
 
 
-@dataclass(frozen=True)
+@immutable
 class Square:
     """A cell of a grid: its words, colour and whether they are strong; signs beside them."""
 
@@ -163,7 +162,7 @@ class Square:
         return element("td", *parts, class_=self.class_ or None, title=self.title or None)
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class CellGrid:
     """Cells in rows and columns.
 
@@ -309,7 +308,7 @@ ROWS: Mapping[str, tuple[Names, Names]] = {
 ON = {"h3": ("#0b1620", "#ffffff"), "h4": ("#ffffff", "#0b1620")}  # words on dark cells
 
 
-@dataclass(frozen=True)
+@immutable
 class ModelStyles:
     """The models of a page: who leads, and who is below the best group."""
 

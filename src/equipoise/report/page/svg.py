@@ -20,9 +20,11 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from html import escape as escape_html
+
+from equipoise.types import immutable
 
 Attribute = str | int | float | bool | None
 
@@ -246,7 +248,7 @@ FROM = (80, 100, 120, 150, 180, 220, 260, 320, 400, 500, 640, 800)  # widths wor
 TRIED = (60, *FROM, 960, 1120)
 
 
-@dataclass(frozen=True)
+@immutable
 class Scale:
     """A linear, or logarithmic, map from numbers to per cents or pixels."""
 
@@ -327,7 +329,7 @@ def pc(share: float) -> str:
 # ---- words that fit ------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@immutable
 class Label:
     """Words on a drawing.
 

@@ -24,7 +24,6 @@ import json
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
 from pathlib import Path
@@ -47,7 +46,7 @@ from equipoise.scale.disk.votes import (
     parquet_partitions,
 )
 from equipoise.truth.blocks import Block
-from equipoise.types import Floats, InputError, Names, require_whole
+from equipoise.types import Floats, InputError, Names, immutable, require_whole
 
 Result = TypeVar("Result")
 MARK = "votes.json"
@@ -61,7 +60,7 @@ MOST = 4096  # partitions
 _GROUPS = 64  # of partitions, whose sums are added up apart
 
 
-@dataclass(frozen=True)
+@immutable
 class Codes:
     """Where coded votes lie, how many classes there are, and the seal of the votes."""
 
@@ -112,7 +111,7 @@ def mapped(path: Path) -> Any:
     return np.asarray(np.load(path, mmap_mode=None if empty else "r", allow_pickle=False))
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class CodedVotes:
     """Votes of one question in compressed rows on disk; see the module."""
 

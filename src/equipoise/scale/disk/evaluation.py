@@ -10,7 +10,6 @@ import math
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -66,6 +65,7 @@ from equipoise.types import (
     Notices,
     choice,
     hint,
+    immutable,
     require_number,
 )
 
@@ -98,7 +98,7 @@ class ModelGap(NamedTuple):
     p: float
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class EvaluationOnDisk:
     """Models against votes on disk.
 
@@ -214,7 +214,7 @@ class _Sums(NamedTuple):
     number: Floats
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class _Influences:
     """Adds up influences of items and votes of a run of partitions."""
 
@@ -290,7 +290,7 @@ def _scales(codes: Codes, number: int, masses: Masses) -> tuple[Floats, Bools]:
 # ---- intervals -----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class _Evaluation:
     """Votes and scores that were brought together and ranked."""
 

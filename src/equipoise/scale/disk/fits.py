@@ -11,7 +11,7 @@ it. Not said on disk: whether the fit expects the unanimity that is seen.
 
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -67,6 +67,7 @@ from equipoise.types import (
     Notices,
     Progress,
     hint,
+    immutable,
     require_whole,
     short_repr,
 )
@@ -74,7 +75,7 @@ from equipoise.types import (
 EVERY = 10  # iterations between checkpoints
 
 
-@dataclass(frozen=True)
+@immutable
 class OnDisk:
     """How a fit uses the disk.
 
@@ -101,7 +102,7 @@ class OnDisk:
             self.progress(done, most)
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class FitOnDisk:
     """A fit to votes on disk, and where it was written.
 
@@ -270,7 +271,7 @@ def glad(
         )
 
 
-@dataclass(frozen=True)
+@immutable
 class _StateFiles(ItemStates):
     """Items of GLAD in files of a folder, for one setting of the fit and these votes.
 

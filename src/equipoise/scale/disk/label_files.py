@@ -17,7 +17,6 @@ Ratings are summed per item as number, mean and squares (`rating_moments`): all 
 import math
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -53,6 +52,7 @@ from equipoise.types import (
     Notices,
     Progress,
     choice,
+    immutable,
     name_order,
     require_unique,
     short_repr,
@@ -86,7 +86,7 @@ class Agreement(NamedTuple):
     votes: int
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class SoftLabels:
     """What was written of votes on disk.
 

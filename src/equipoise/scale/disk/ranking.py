@@ -19,7 +19,7 @@ both folders are cut anew by the hash of the item, once, in the working folder.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -41,7 +41,7 @@ from equipoise.scale.disk.votes import (
     parquet_partitions,
 )
 from equipoise.truth.blocks import added
-from equipoise.types import Floats, InputError, Ints, Names, listed, meant
+from equipoise.types import Floats, InputError, Ints, Names, immutable, listed, meant
 
 MEANS = ("accuracy", "brier_score", "log_score")
 RANKED = ("auroc", "average_precision")
@@ -49,7 +49,7 @@ RANGE = 1 << 22  # items merged at a time
 _SAMPLED = 512  # scores of a run that are looked at to cut ranges
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class ScoresOnDisk:
     """Scores of one or several models that stay on disk; see `open_scores`.
 
@@ -136,7 +136,7 @@ def open_scores(
     return ScoresOnDisk(Path(path), partitions, item, chosen)
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class ScoredVotes:
     """Votes and scores whose partitions have the same items."""
 
@@ -236,7 +236,7 @@ class Moved(NamedTuple):
     slopes: Floats
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Means:
     """Mean metrics of the models of a study."""
 
@@ -323,7 +323,7 @@ class Masses(NamedTuple):
         return whole - self.own if whole - self.own > 1e-12 * whole else 0.0
 
 
-@dataclass(frozen=True)
+@immutable
 class _Files:
     """Where runs and merged ranges lie."""
 
@@ -432,7 +432,7 @@ class _Sums(NamedTuple):
     later_term: float = 0.0
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class _Merge:
     """Merges one range of all runs and writes what is found of its items.
 
@@ -506,7 +506,7 @@ class _Merge:
         return [sums[name] for name in self.metrics]
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Ranking:
     """Items of all partitions, merged; small enough to be sent to workers."""
 

@@ -14,7 +14,7 @@ the same rules as `equipoise.read_annotations`. Annotators are read when a model
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from itertools import pairwise
 from pathlib import Path
@@ -38,6 +38,7 @@ from equipoise.types import (
     Names,
     Notices,
     Progress,
+    immutable,
     listed,
     meant,
     require_whole,
@@ -96,7 +97,7 @@ def _seeing(
     return function(task)
 
 
-@dataclass(frozen=True)
+@immutable
 class Partition:
     """One Parquet file: its place, rows, and the columns that its folders' names fix."""
 
@@ -117,7 +118,7 @@ class Partition:
                 raise damaged_parquet(source, error) from error
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class VoteRows:
     """Votes of one partition.
 
@@ -144,7 +145,7 @@ class VoteRows:
         return hash_items(self.items)
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class VotesOnDisk:
     """Votes of one question that stay on disk; see `open_votes`.
 

@@ -34,7 +34,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any, Protocol, TypeVar
 
@@ -49,7 +49,7 @@ from equipoise.scale.engine._worker import (
     one_thread,
     send_by_code,
 )
-from equipoise.types import InputError, Progress, choice, require_whole
+from equipoise.types import InputError, Progress, choice, immutable, require_whole
 
 __all__ = [
     "KINDS",
@@ -91,7 +91,7 @@ class _Workers(Protocol):
         ...
 
 
-@dataclass(frozen=True)
+@immutable
 class Engine:
     """Where work runs; made by `choose_engine`.
 

@@ -17,14 +17,14 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from pkgutil import resolve_name
 from threading import Lock, Thread
 from types import ModuleType
 from typing import Any
 
-from equipoise.types import InputError
+from equipoise.types import InputError, immutable
 
 VERSION = "equipoise:__version__"
 _ALIGNED = 64  # bytes: where arrays begin
@@ -36,7 +36,7 @@ class EngineError(InputError):
     """An engine could not do its work: it is not there, was lost, or is full."""
 
 
-@dataclass(frozen=True)
+@immutable
 class Parcel:
     """A packed function.
 
@@ -141,7 +141,7 @@ class TaskError(InputError):
     trace: str = ""
 
 
-@dataclass(frozen=True)
+@immutable
 class Group:
     """Tasks that are sent together: places among all tasks, and the tasks themselves."""
 
@@ -149,7 +149,7 @@ class Group:
     tasks: Sequence[Any]
 
 
-@dataclass(frozen=True)
+@immutable
 class GroupResult:
     """Results of a group, and the error that ended it, with its place in the group."""
 

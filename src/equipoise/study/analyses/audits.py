@@ -19,7 +19,6 @@ recall
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -43,6 +42,7 @@ from equipoise.types import (
     estimate,
     exact_percent,
     hint,
+    immutable,
     joined,
     listed,
     percent,
@@ -105,7 +105,7 @@ class Missed(NamedTuple):
     ties: int = 0
 
 
-@dataclass(frozen=True)
+@immutable
 class Audit:
     """What an audit says about a retrieval.
 

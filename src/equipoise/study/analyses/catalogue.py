@@ -9,20 +9,19 @@ line here. Modules are loaded when they are needed.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from equipoise.types import InputError
+from equipoise.types import InputError, immutable
 
 if TYPE_CHECKING:
     from equipoise.study.study import Study
     from equipoise.types import Finding
 
 
-@dataclass(frozen=True)
+@immutable
 class Analysis:
     """One analysis.
 

@@ -20,7 +20,7 @@ that of the largest; the others are named without an order.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,6 +41,7 @@ from equipoise.types import (
     Table,
     capital,
     columns,
+    immutable,
     joined,
     number,
     percent,
@@ -118,7 +119,7 @@ class Component(NamedTuple):
         return low, high
 
 
-@dataclass(frozen=True)
+@immutable
 class Components:
     """What `variance_components` returns.
 

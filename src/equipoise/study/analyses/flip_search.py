@@ -21,7 +21,6 @@ leader, of one task, or by the average of several where votes are changed.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -33,7 +32,7 @@ from equipoise.metrics import Block
 from equipoise.study.analyses.scoring import TaskScorer
 from equipoise.study.blocks import every_class
 from equipoise.study.uncertainty import influence_of
-from equipoise.types import Annotations, Bools, Floats, InputError, Ints, Names
+from equipoise.types import Annotations, Bools, Floats, InputError, Ints, Names, immutable
 
 UNITS = ("items", "changed votes")
 AGREES = 1e-9  # how well sums over items must agree with what the metric gives
@@ -64,7 +63,7 @@ class Moves(NamedTuple):
         return Moves(self.which[:number], self.target[:number])
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class TaskMoves:
     """One task, its models, and the moves of one kind.
 
@@ -327,7 +326,7 @@ AHEAD = 1e-12  # how far a rival must be ahead
 MANY = 10  # times as many moves as are tried
 
 
-@dataclass(frozen=True)
+@immutable
 class SmallestSet:
     """The smallest set found, task by task, and whether no smaller one exists."""
 
@@ -340,7 +339,7 @@ class SmallestSet:
         return sum(len(moves.which) for moves in self.moves)
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class LeaderSearch:
     """Who is best in one task, or by the average of several, and what puts another first.
 

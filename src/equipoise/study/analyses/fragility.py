@@ -24,7 +24,7 @@ a little data make a big difference?*, 2020.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -60,6 +60,7 @@ from equipoise.types import (
     columns,
     count,
     hint,
+    immutable,
     joined,
     left_out,
     require_whole,
@@ -109,7 +110,7 @@ MEMBER_COLUMNS = (
 )
 
 
-@dataclass(frozen=True)
+@immutable
 class Flip:
     """The smallest set found for one task, or for the average of all.
 
@@ -175,7 +176,7 @@ class Flip:
         return f" ({self.task})" if self.task == MACRO else f" for {self.task}"
 
 
-@dataclass(frozen=True)
+@immutable
 class Flips:
     """What `flips` returns: one `Flip` per task, that of their average first.
 

@@ -10,7 +10,6 @@ is judged all pairs at once.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import product
 from typing import Any
@@ -45,6 +44,7 @@ from equipoise.types import (
     count,
     distance,
     exact_percent,
+    immutable,
     number,
     p_value,
     short_repr,
@@ -57,7 +57,7 @@ _OF_VALUES = {
 _OF_PAIRS = ("romano2005", "mogstad2024")
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class DataSummary:
     """How much was looked at: what was scored, and how many items were left out."""
 
@@ -175,7 +175,7 @@ PAIR_COLUMNS = (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Comparison:
     """The first of two models minus the second.
 

@@ -21,7 +21,7 @@ Examples
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -55,6 +55,7 @@ from equipoise.types import (
     count,
     distinct_lines,
     hint,
+    immutable,
     joined,
     percent,
     rows_of,
@@ -77,7 +78,7 @@ METHODS = (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class TaskCurves:
     """The curves of one task.
 

@@ -18,7 +18,6 @@ separated, all models at once (`equipoise.inference.intervals`).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import isfinite, isnan
 from typing import Any
 
@@ -48,6 +47,7 @@ from equipoise.types import (
     Notice,
     Notices,
     Table,
+    immutable,
     joined,
     number,
     percent,
@@ -87,7 +87,7 @@ COLUMNS = (
 )
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@immutable(eq=False, kw_only=True)
 class RankStability:
     """What `rank_stability` returns, over tasks, metrics and labels (hard, then soft).
 

@@ -23,7 +23,7 @@ Examples
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -85,6 +85,7 @@ from equipoise.types import (
     count,
     exact_percent,
     hint,
+    immutable,
     notice,
     number,
     percent,
@@ -131,7 +132,7 @@ def is_reader_study(study: Study) -> bool:
     return votes.arms is not None and bool(votes.gold.any())
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class _Task:
     """One task: what models say, and who read what in each arm."""
 
@@ -240,7 +241,7 @@ def _by_metric(metric: Metric, answer: Floats, truth: Floats) -> tuple[Floats, F
     return np.array([sign * part.value]), sign * (factor * part.items)[None, :]
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@immutable(eq=False, kw_only=True)
 class ReaderStudy:
     """Readers by arm, models alone, and what is claimed of them.
 
@@ -494,7 +495,7 @@ def _claim(
 # ---- words ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class _Page:
     """A reader study with what things are called, and the model in front."""
 

@@ -8,7 +8,7 @@ which nothing is concluded.
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
@@ -45,6 +45,7 @@ from equipoise.types import (
     columns,
     count,
     exact_percent,
+    immutable,
     number,
     spanned,
 )
@@ -73,7 +74,7 @@ LEGEND = (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class _Page:
     """One table with its claims, the model in front, and what things are called."""
 

@@ -6,7 +6,7 @@ which the metric is defined on the whole panel.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import partial
 from typing import Any
 
@@ -34,6 +34,7 @@ from equipoise.types import (
     Votes,
     frozen,
     hint,
+    immutable,
     listed,
 )
 
@@ -54,7 +55,7 @@ def _scored_part(
     return np.stack([metric.finish(metric.reduce(p, block)) for p in prepared])
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class TaskScorer:
     """One task.
 
@@ -111,7 +112,7 @@ class TaskScorer:
         return self.question.votes
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class ModelScorer:
     """All tasks of a study by its first metric, and the plan over items that they share."""
 

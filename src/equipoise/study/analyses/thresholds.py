@@ -29,7 +29,7 @@ random, but the same whatever the order of the rows.
 import hashlib
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -62,6 +62,7 @@ from equipoise.types import (
     estimate,
     exact_percent,
     frozen,
+    immutable,
     number,
     positions,
     ratio,
@@ -81,7 +82,7 @@ TIE = 1e-12
 TIED = 0.5  # label of an item that as many experts call positive as not
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class ExpertSample:
     """Items for experts, bin by bin.
 
@@ -334,7 +335,7 @@ NONE = (
 )
 
 
-@dataclass(frozen=True)
+@immutable
 class Rule:
     """How a threshold is set, and how its uncertainty is measured.
 
@@ -382,7 +383,7 @@ class _Labelled(NamedTuple):
     bin_mean: Floats
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@immutable(eq=False, kw_only=True)
 class Threshold:
     """A threshold with its uncertainty.
 

@@ -11,7 +11,7 @@ accuracy p of variance V has Wilson's, for :math:`\min(p (1 - p) / V, n)` trials
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -58,6 +58,7 @@ from equipoise.types import (
     estimate,
     exact_percent,
     gold_items,
+    immutable,
     interval,
     notice,
     number,
@@ -211,7 +212,7 @@ SKILLS = {
 }
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@immutable(eq=False, kw_only=True)
 class FittedModels:
     """Models of one task.
 

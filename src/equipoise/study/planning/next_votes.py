@@ -44,7 +44,7 @@ ask again after each.
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -75,6 +75,7 @@ from equipoise.types import (
     columns,
     count,
     csv_text,
+    immutable,
     percent,
     require_keywords,
     require_whole,
@@ -173,7 +174,7 @@ def _largest(gain: PerItem, number: int, seed: int) -> Ints:
     return np.asarray(shuffle[order[size[order] > 0]])
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@immutable(eq=False, kw_only=True)
 class NextItems:
     """Items worth another vote, best first: for the order of two models, or of all.
 
@@ -455,7 +456,7 @@ STATES = {
 }
 
 
-@dataclass(frozen=True)
+@immutable
 class TaskPlan:
     """The plan for one task, and the votes that come next, where they were asked for."""
 

@@ -15,7 +15,7 @@ u - 1/n, is groups + cells / m, and that of V_c by (u - 1/n)/m is cells + annota
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 
@@ -49,6 +49,7 @@ from equipoise.types import (
     Progress,
     Votes,
     hint,
+    immutable,
     joined,
     listed,
     nearest,
@@ -62,7 +63,7 @@ NOTHING = 1e-24  # variance up to which all items say the same
 TOLD = ("dropped_items", "ignored_predictions")  # what an evaluation says that a plan says
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Pilot:
     """Two models, one task, one metric.
 

@@ -20,7 +20,7 @@ then tested by `equipoise.inference.intervals` like any other study.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,6 +40,7 @@ from equipoise.types import (
     InputError,
     Ints,
     Progress,
+    immutable,
     require_drawn,
     require_keywords,
     require_number,
@@ -52,7 +53,7 @@ VOTES = (1, 2, 3, 5, 8)  # votes per item, where nobody knows who votes
 LEAST = 3  # annotators, below which nothing can be said about others like them
 
 
-@dataclass(frozen=True)
+@immutable
 class PowerTarget:
     """What a plan is to achieve.
 
@@ -194,7 +195,7 @@ class Shape(NamedTuple):
     per_unit: int = 1
 
 
-@dataclass(frozen=True)
+@immutable
 class DifferenceVariances:
     """Variances of one difference, each for one of its kind.
 

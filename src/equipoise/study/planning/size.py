@@ -18,7 +18,7 @@ closest one nearly all of it. Pairs that no size can be planned for are named, a
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -51,6 +51,7 @@ from equipoise.types import (
     count,
     exact_percent,
     hint,
+    immutable,
     interval,
     number,
     short_repr,
@@ -94,7 +95,7 @@ class Design(NamedTuple):
         return Shape(self.annotators, self.votes_per_item, self.items // max(self.groups, 1))
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class PairPlan:
     """How many items and annotators tell two models apart.
 
@@ -565,7 +566,7 @@ FAR = 20  # times the pilot
 NAMED = 3  # pairs that a sentence names
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class SizePlan:
     """How many items and annotators tell two models apart, or find the order of several.
 

@@ -21,7 +21,7 @@ labels, have values alone.
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -53,6 +53,7 @@ from equipoise.types import (
     columns,
     count,
     estimate,
+    immutable,
     joined,
     largest_by,
     notice,
@@ -110,7 +111,7 @@ KAPPA_LEGEND = (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Variant:
     """A contest in which one thing is different.
 
@@ -132,7 +133,7 @@ class Variant:
     facts: Mapping[str, Cell] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class Question:
     """A sensitivity analysis.
 
@@ -226,7 +227,7 @@ class Line(NamedTuple):
     gap_p: float = math.nan
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Outcome:
     """What became of one variant.
 
@@ -249,7 +250,7 @@ class Outcome:
     lines: tuple[Line, ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Answer:
     """All variants of one question.
 

@@ -77,7 +77,6 @@ array([0.6])
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -97,6 +96,7 @@ from equipoise.types import (
     Option,
     choice,
     hint,
+    immutable,
     nearest,
     ratio,
     vote_counts,
@@ -133,7 +133,7 @@ def krippendorff_words(value: float) -> str:
 
 
 # ---- votes of one task ---------------------------------------------------------------------
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class TaskVotes:
     """Who (None for anonymous votes) gave which value to which item how many times.
 

@@ -24,8 +24,6 @@ Examples
 array([0.667,   nan])
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from equipoise.types import (
@@ -38,6 +36,7 @@ from equipoise.types import (
     choice,
     dense_blocks,
     frozen,
+    immutable,
     short_repr,
     vote_counts,
 )
@@ -47,7 +46,7 @@ CLOSE = 1e-9  # sums of 1/i that differ by less are the same sum in another orde
 ROUNDING = 1e-14  # of what was subtracted: the reading itself from all
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class ReadingAgreement:
     """Names of items that have readings, the share that agrees (nan for one), their number."""
 

@@ -17,7 +17,7 @@ Examples
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -45,6 +45,7 @@ from equipoise.types import (
     Notices,
     Value,
     choice,
+    immutable,
     notice,
     plain,
     ratio,
@@ -305,7 +306,7 @@ def agreement_summaries(annotations: Annotations) -> tuple[AgreementTable, ...]:
     return tuple(agreement_table(annotations, task=task) for task in tasks)
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class _TaskOpinions:
     """Whose agreement on which task, and how it is measured."""
 

@@ -19,7 +19,6 @@ image that are -1 or blank.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +26,7 @@ from numpy.typing import NDArray
 
 from equipoise.inference import mid_ranks
 from equipoise.read import codec
-from equipoise.types import Floats, InputError, ItemsByClasses, require_number
+from equipoise.types import Floats, InputError, ItemsByClasses, immutable, require_number
 from equipoise.uq.training.data import Images, Words
 
 
@@ -201,7 +200,7 @@ def corrupt(images: Images, name: str, severity: float, *, seed: int = 0) -> Ima
     return np.rint(np.clip(changed, 0, 1) * 255).astype(np.uint8)
 
 
-@dataclass(frozen=True)
+@immutable
 class Severity:
     """How severe a corruption was made, and what it did to the AUROC.
 

@@ -34,7 +34,6 @@ import os
 import struct
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -52,6 +51,7 @@ from equipoise.types import (
     Names,
     choice,
     frozen,
+    immutable,
     listed,
     require_drawn,
     require_memory,
@@ -70,7 +70,7 @@ MOST_PIXELS = 50_000_000
 WORKING = 6  # bytes per pixel: the images, and a part of them as floating numbers
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class Recipe:
     """How every network is trained, and what uncertain and blank labels are in training."""
 
@@ -122,7 +122,7 @@ class ImageShape(NamedTuple):
     width: int
 
 
-@dataclass(frozen=True, eq=False)
+@immutable(eq=False)
 class Part:
     """Items of a part: names, labels (items, classes), the patient of each, and images.
 
@@ -148,7 +148,7 @@ class Part:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class ImageData:
     """Images, labels, and which of them train, validate and test."""
 

@@ -16,7 +16,7 @@ which all workers must see, and takes one GPU slot of a worker where a GPU is as
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import lru_cache, partial
 from pathlib import Path
 
@@ -25,7 +25,7 @@ import torch
 
 from equipoise.scale import cells as tasks_of
 from equipoise.scale.engine import Engine, current, using
-from equipoise.types import InputError, Progress
+from equipoise.types import InputError, Progress, immutable
 from equipoise.uq.training.loop import Bench
 from equipoise.uq.training.plan import Cell, Folder, Machine, Plan, Setup
 from equipoise.uq.training.resident import require_device
@@ -35,7 +35,7 @@ _FINISHED = "cells"  # folder of what is known of finished tasks
 _GPU = "GPU"  # slot of a worker
 
 
-@dataclass(frozen=True)
+@immutable
 class Outcome:
     """What became of a grid.
 

@@ -40,7 +40,7 @@ from torch import Tensor, nn
 from equipoise.read import codec
 from equipoise.read.files import content
 from equipoise.read.writing import write_text
-from equipoise.types import InputError, Progress
+from equipoise.types import InputError, Progress, immutable
 from equipoise.uq.training.corruptions import (
     Severity,
     assigned,
@@ -98,7 +98,7 @@ class Course:
     state: dict[str, Tensor] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class Trainer:
     """Trains the model of a method.
 

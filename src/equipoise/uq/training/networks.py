@@ -16,7 +16,6 @@ module of its own, so that a method can put its own in its place.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 
@@ -24,7 +23,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from equipoise.types import InputError, nearest
+from equipoise.types import InputError, immutable, nearest
 from equipoise.uq.training.data import ImageShape
 
 
@@ -141,7 +140,7 @@ class _Transformer(nn.Module):
         return self.norm(self.blocks(x))[:, 0]
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class ResNet:
     """A residual network; the default is ResNet-18."""
 
@@ -177,7 +176,7 @@ class ResNet:
         return Network(body, width * 8, shape)
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class ViT:
     """A vision transformer; the default is ViT-tiny with patches of 8 pixels."""
 
@@ -206,7 +205,7 @@ class ViT:
         return Network(_Transformer(self, shape), self.dim, shape, transformer=True)
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class Timm:
     """A network of timm by its name; methods that change attention need our own ViT."""
 

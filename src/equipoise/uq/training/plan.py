@@ -18,7 +18,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, field, fields, replace
 from functools import partial
 from pathlib import Path
 from types import NoneType
@@ -32,6 +32,7 @@ from equipoise.types import (
     Names,
     choice,
     count,
+    immutable,
     nearest,
     require_number,
     require_whole,
@@ -138,7 +139,7 @@ class Cell(NamedTuple):
         return f"{self.method}.{self.architecture.replace(':', '_')}.{self.seed}"
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class Setup:
     """What all cells of a folder have in common.
 
@@ -220,7 +221,7 @@ class Setup:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class Plan:
     """The cells that are wanted."""
 
@@ -273,7 +274,7 @@ class Plan:
                         method_of(cell.method).build(partial(bare.network, data.shape), 1)
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class Machine:
     """Where and how long a grid runs.
 

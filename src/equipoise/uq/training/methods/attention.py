@@ -27,13 +27,13 @@ prediction, where M draws of masks are the members. With r = 0 a block is the pl
 """
 
 import math
-from dataclasses import dataclass
 from typing import Literal
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from equipoise.types import immutable
 from equipoise.uq.training.methods.method import (
     MEMBERS,
     Classifier,
@@ -82,7 +82,7 @@ class RandomAttention(nn.Module):
         return self.plain.join(weights.to(value.dtype) @ value)
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class GumbelAttention(Method):
     """Random attention weights."""
 
@@ -137,7 +137,7 @@ class HeadMasks(nn.Module):
         return self.plain.join(heads * keep[..., None, None])
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class MaskedAttention(Method):
     """Random masks over the heads of attention."""
 

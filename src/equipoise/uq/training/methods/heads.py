@@ -44,13 +44,13 @@ CIFAR-10.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from equipoise.types import immutable
 from equipoise.uq.training.methods.method import (
     MEMBERS,
     Classifier,
@@ -70,7 +70,7 @@ from equipoise.uq.training.resident import Batch, DeviceData
 APART = 1000  # between the seeds of the members of an ensemble
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class DeepEnsemble(Method):
     """Independent baselines."""
 
@@ -101,7 +101,7 @@ class DeepEnsemble(Method):
         return Forecast(logits=torch.stack([data.apply(member, images) for member in model]))
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class ShallowEnsemble(Method):
     """Several heads on one network."""
 
@@ -152,7 +152,7 @@ def beta_kl(a: Tensor, b: Tensor) -> Tensor:
     return (a - 1) * torch.digamma(a) + (b - 1) * torch.digamma(b) - pull - log_b
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class BetaEdl(Method):
     """A Beta distribution per label."""
 
@@ -202,7 +202,7 @@ class BetaEdl(Method):
         return Forecast(alpha=a, beta=b)
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class LossPrediction(Method):
     """A side head that predicts the loss."""
 
@@ -248,7 +248,7 @@ class LossPrediction(Method):
         return Forecast(logits=logits[None], score=self.score(judged))
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class CorrectnessPrediction(LossPrediction):
     """A side head that predicts correctness."""
 

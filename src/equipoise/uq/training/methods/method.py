@@ -13,7 +13,6 @@ fits something after training does so in ``settle``.
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, Literal, NamedTuple
 
@@ -21,6 +20,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from equipoise.types import immutable
 from equipoise.uq.training.networks import Architecture, Network
 from equipoise.uq.training.resident import Batch, DeviceData
 
@@ -106,7 +106,7 @@ def in_float32(head: nn.Module, features: Tensor) -> Tensor:
         return head(features.float())
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class Method:
     """The baseline, a linear head, which every method changes where it differs."""
 

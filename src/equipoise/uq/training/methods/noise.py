@@ -36,13 +36,11 @@ Defaults are those tuned for ImageNet (R = 15, T = 1.5, S = 1000); R = 6, T = 1.
 for CIFAR-10.
 """
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from equipoise.types import InputError
+from equipoise.types import InputError, immutable
 from equipoise.uq.training.methods.method import (
     MEMBERS,
     Classifier,
@@ -90,7 +88,7 @@ def with_dropout(network: Network, p: float, *, filterwise: bool) -> Network:
     return network
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class McDropout(Method):
     """Dropout after every activation, also in prediction."""
 
@@ -105,7 +103,7 @@ class McDropout(Method):
         return Classifier(network, classes)
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class HetNn(McDropout):
     """Noise of the logits, predicted per image and label."""
 
@@ -157,7 +155,7 @@ class HetXlModel(nn.Module):
             return mean / self.temperature, factors / self.temperature
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class HetXl(Method):
     """Heteroscedastic noise in the feature."""
 

@@ -42,7 +42,6 @@ for each member on a tenth of the training images. The variance is at least 1e-3
 """
 
 import math
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import torch
@@ -50,7 +49,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.utils import parametrize
 
-from equipoise.types import InputError
+from equipoise.types import InputError, immutable
 from equipoise.uq.training.methods.method import (
     MEMBERS,
     Classifier,
@@ -97,7 +96,7 @@ def fit_temperature(
     return log_t.detach().clamp(-_LIMIT, _LIMIT).exp()
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class TemperatureScaling(Method):
     """The baseline with calibrated logits."""
 
@@ -262,7 +261,7 @@ class DduModel(Classifier):
         return both.masked_fill(self.counts[:, None] == 0, -math.inf).logsumexp(0)
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class Ddu(Method):
     """The density of the feature as epistemic uncertainty."""
 
@@ -362,7 +361,7 @@ def _renew_batch_norm(model: nn.Module, images: Tensor, data: DeviceData) -> Non
         norm.eval()
 
 
-@dataclass(frozen=True, kw_only=True)
+@immutable(kw_only=True)
 class Swag(Method):
     """A Gaussian over weights, from the path of further training."""
 
