@@ -229,8 +229,8 @@ def save_benchmark(folder, schema=1, workers=1):
                 said = np.log(p / (1 - p)).astype(np.float16)
                 meta = {
                     "schema": schema, "method": method, "architecture": arch, "seed": seed,
-                    "train_seconds": 10 + 30 * (number > 1), "predict_seconds": 0.5,
-                    "peak_bytes": 2**30, "epochs": 5, "workers": workers,
+                    "cost": {"training": 10 + 30 * (number > 1), "prediction": 0.5,
+                             "memory": 2**30, "epochs": 5, "workers": workers},
                 }  # fmt: skip
                 np.savez(
                     folder / f"{method}.{arch}.{seed}.npz", meta=json.dumps(meta),

@@ -133,18 +133,9 @@ class Pairs:
     @classmethod
     def from_names(cls, names: Sequence[str], items: Sequence[str]) -> "Pairs":
         """Pairs by their names, in the order of the names."""
-        place = {name: number for number, name in enumerate(items)}
-        both = [split_pair(name) for name in names]
-        missing = [item for two in both for item in two if item not in place]
-        if missing:
-            raise InputError(
-                f"pairs, item {missing[0]!r}",
-                "not among the items",
-                f"one of {len(place)} items such as {next(iter(place), '')!r}",
-                "give its image or embedding, or leave the pair out",
-            )
-        places = np.array([[place[a], place[b]] for a, b in both], dtype=np.int64)
-        return cls(places.reshape(-1, 2)[:, 0], places.reshape(-1, 2)[:, 1])
+        ends = [item for name in names for item in split_pair(name)]
+        places = positions(ends, items, where="pairs, items")
+        return cls(places[::2], places[1::2])
 
 
 def pair_name(first: str, other: str) -> str:

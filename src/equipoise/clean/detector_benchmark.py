@@ -58,6 +58,7 @@ from equipoise.types import (
     Progress,
     choice,
     immutable,
+    notice,
     positions,
     require_drawn,
     require_unique,
@@ -302,8 +303,8 @@ def _facts_or_notice(detector: Detector) -> dict[str, object] | Notice:
     try:
         return detector_facts(detector)
     except InputError as error:
-        values = {"detector": detector.name, "reason": f"{error.where}: {error.got}"}
-        return Notice("not_kept", NOT_KEPT, (), values)
+        reason = f"{error.where}: {error.got}"
+        return notice("not_kept", NOT_KEPT, detector=detector.name, reason=reason)
 
 
 def _cells(

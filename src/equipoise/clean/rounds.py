@@ -92,6 +92,7 @@ from equipoise.types import (
     positions,
     require_number,
     require_whole,
+    short_repr,
 )
 
 __all__ = [
@@ -448,9 +449,7 @@ class DuplicateRounds:
     judging: Judging
     patience: int = 1
 
-    def __repr__(self) -> str:
-        state = "finished" if self.finished else f"{len(self.pairs):,} pairs asked"
-        return f"DuplicateRounds({len(self.items):,} items, {len(self.rounds)} rounds, {state})"
+    __repr__ = short_repr
 
     @classmethod
     def start(

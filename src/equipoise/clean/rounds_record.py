@@ -35,7 +35,7 @@ from equipoise.clean.rounds import (
     Round,
 )
 from equipoise.read import codec
-from equipoise.read.files import content, read_array, read_json
+from equipoise.read.files import content, read_array
 from equipoise.read.writing import write_folder, write_text
 from equipoise.truth import MODELS, model_title
 from equipoise.types import (
@@ -169,13 +169,12 @@ def _read_facts(folder: Path) -> Mapping[str, Any]:
             f"a folder with {MARK}",
             "name a folder that rounds start wrote",
         )
-    facts = read_json(content(path))
-    if not isinstance(facts, Mapping) or facts.get("version") != VERSION:
+    facts = codec.read_facts(path, AGAIN)
+    if facts.get("version") != VERSION:
         raise InputError(
             f"{path}", "another kind of record", f"rounds of version {VERSION}",
             "start again with this version of equipoise",
         )  # fmt: skip
-    codec.check_sealed(facts, None, f"{path}", AGAIN)
     return facts
 
 

@@ -52,11 +52,12 @@ from equipoise.types import (
     InputError,
     Ints,
     Names,
-    Notice,
     Notices,
     Predictions,
     Progress,
     immutable,
+    notice,
+    require_unique,
 )
 
 if TYPE_CHECKING:
@@ -292,6 +293,7 @@ def scan(data: Collection, plan: ScanPlan | None = None, stage: Stage | None = N
         data, how.detectors or choose(USUAL, DETECTORS), named=bool(how.detectors)
     )
     scans: list[TaskScan] = []
+    ran: list[Detector] = []
     doubtful: set[str] = set()
     for detector in chosen:
         try:
@@ -301,15 +303,11 @@ def scan(data: Collection, plan: ScanPlan | None = None, stage: Stage | None = N
             continue
         cut = _cut(detector, data, scores, how)
         doubtful |= _items_beyond_cut(detector, data, scores, cut)
+        ran.append(detector)
         scans.append(_task_scan(detector, data, scores, cut if how.cut else None, how))
     checked: tuple[Planted, ...] = ()
     unchecked = "" if how.check else "It was not asked for."
     if how.check and scans:
-        ran = tuple(
-            detector
-            for detector in chosen
-            if any(part.detector == detector.name for part in scans)
-        )
         sound = np.flatnonzero([name not in doubtful for name in data.items])
         copy = data.subset(sound)
         checked, unchecked = planted_check(copy, ran, how.encoder, how.seed, tell)
@@ -330,12 +328,11 @@ def scan(data: Collection, plan: ScanPlan | None = None, stage: Stage | None = N
 def _notices_without_cut(scans: Sequence[TaskScan]) -> Notices:
     """Say which lists have no cut though one was asked for."""
     return tuple(
-        Notice(
+        notice(
             "list_uncut",
             "This list has no cut: scores of {detector} have no bounds; it ranks only.",
-            (TITLES[task_scan.task],),
-            {"detector": task_scan.title},
-        )
+            detector=task_scan.title,
+        ).of(TITLES[task_scan.task])
         for task_scan in scans
         if task_scan.cut is None
     )
@@ -349,31 +346,26 @@ def _runnable_detectors(
     data: Collection, detectors: Sequence[Detector], *, named: bool
 ) -> tuple[list[Detector], list[LeftOut]]:
     """Detectors that can run, and the tasks for which none can, with the reason."""
-    twice = [
-        task for task, n in Counter(detector.task for detector in detectors).items() if n > 1
-    ]
-    if twice:
-        raise InputError(
-            "detectors",
-            f"several for {TITLES[twice[0]].lower()}",
-            "one per kind of problem",
-            "name one here; equipoise clean benchmark compares several",
-        )
+    kinds = [TITLES[detector.task].lower() for detector in detectors]
+    do = "name one per kind here; equipoise clean benchmark compares several"
+    require_unique(kinds, where="detectors", do=do)
     if len(data) < LEAST:
         why = f"{len(data) or 'no'} image{'s' * (len(data) != 1)}; it takes two to compare"
         return [], [LeftOut(task, why) for task in TASKS]
     possible, left_out = [], []
-    for detector in sorted(detectors, key=lambda some: TASKS.index(some.task)):
+    by_task = {detector.task: detector for detector in detectors}
+    for task in TASKS:
+        if task not in by_task:
+            left_out.append(LeftOut(task, "no detector was named"))
+            continue
         try:
-            detector.check(data)
+            by_task[task].check(data)
         except InputError as error:
             if named:
                 raise
-            left_out.append(LeftOut(detector.task, _reason(error)))
+            left_out.append(LeftOut(task, _reason(error)))
         else:
-            possible.append(detector)
-    missing = [task for task in TASKS if task not in {detector.task for detector in detectors}]
-    left_out += [LeftOut(task, "no detector was named") for task in missing]
+            possible.append(by_task[task])
     return possible, left_out
 
 
@@ -419,28 +411,27 @@ def _suspects(
     groups: Sequence[Sequence[str]],
 ) -> Iterator[Suspicion]:
     """Lines with the labels of their items, the suggested one, their group and their parts."""
-    pairs = task == "near_duplicates"
-    items = [
-        split_pair(name) if pairs else (name,) for name in (scores.items[at] for at in top)
-    ]
+    named = [scores.items[at] for at in top.tolist()]
+    items = [split_pair(name) if task == "near_duplicates" else (name,) for name in named]
     place = {name: number for number, name in enumerate(data.items)}
     number = {name: k for k, group in enumerate(groups, start=1) for name in group}
     looks = [""] * len(items)
     if task == "label_errors":
-        looks = _suggested_labels([place[names[0]] for names in items], data)
-    ranks = _smallest_ranks(scores.values)[top].tolist()
-    for at, rank, names, other in zip(top.tolist(), ranks, items, looks, strict=True):
-        labels = tuple(_label(data, place[name]) for name in names)
+        looks = _suggested_labels([place[name] for name in named], data)
+    ranks, values = _smallest_ranks(scores.values)[top].tolist(), scores.values[top].tolist()
+    for rank, score, names, other in zip(ranks, values, items, looks, strict=True):
+        rows = [place[name] for name in names]
+        labels = tuple(_label(data, row) for row in rows)
         group = {number.get(name, 0) for name in names}
         yield Suspicion(
             rank=rank,
             items=names,
-            score=float(scores.values[at]),
-            flagged=None if cut is None else bool(scores.values[at] >= cut.threshold),
+            score=score,
+            flagged=None if cut is None else score >= cut.threshold,
             labels=labels if any(labels) else (),
             suggested=other,
             group=group.pop() if len(group) == 1 else 0,
-            parts=tuple(data.split[place[name]] for name in names) if data.split else (),
+            parts=tuple(data.split[row] for row in rows) if data.split else (),
         )
 
 

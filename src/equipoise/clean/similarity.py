@@ -121,8 +121,7 @@ class Directions:
 
     def _steps(self, rows: int) -> Iterator[slice]:
         """Slices of rows of which each is small."""
-        size = max(1, NUMBERS // self.values.shape[1])
-        return (slice(start, start + size) for start in range(0, rows, size))
+        return _parts(rows, max(1, NUMBERS // self.values.shape[1]))
 
     def unit(self, places: Ints) -> Floats:
         """Unit vectors of some items, in double precision; zeros for zeros."""

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from equipoise.types import Annotations, Floats, Names, Predictions, immutable
+from equipoise.read.writing import write_text
+from equipoise.types import Annotations, Floats, Names, Predictions, csv_text, immutable
 
 SEEN = ("worst concave points", "worst area", "worst texture")
 SIMULATED = (
@@ -123,22 +124,16 @@ def _scores(items: Names) -> tuple[Predictions, ...]:
 
 def write_study(folder: Path, seed: int = 0) -> tuple[Path, Path]:
     """Write the study as the two files a user would have, and return their paths."""
-    annotations, predictions = reading_study(seed)
+    readings, scores = reading_study(seed)
+    assert readings.annotator is not None and readings.label is not None
+    assert readings.annotators is not None
+    codes = zip(readings.item, readings.annotator, readings.label, strict=True)
+    rows = (
+        (readings.items[i], readings.annotators[a], readings.classes[k]) for i, a, k in codes
+    )
+    table = zip(scores[0].items, *(score.values.tolist() for score in scores), strict=True)
     folder.mkdir(parents=True, exist_ok=True)
-    votes, scores = folder / "annotations.csv", folder / "predictions.csv"
-    assert annotations.annotator is not None and annotations.label is not None
-    assert annotations.annotators is not None
-    lines = ["item,annotator,label"]
-    for i, a, k in zip(annotations.item, annotations.annotator, annotations.label, strict=True):
-        lines.append(
-            f"{annotations.items[i]},{annotations.annotators[a]},{annotations.classes[k]}"
-        )
-    votes.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
-    header = ",".join(["item", *(f'"{prediction.model}"' for prediction in predictions)])
-    table = np.stack([prediction.values for prediction in predictions], axis=1)
-    lines = [
-        ",".join([item, *(repr(float(value)) for value in row)])
-        for item, row in zip(predictions[0].items, table, strict=True)
-    ]
-    scores.write_text("\n".join([header, *lines]) + "\n", encoding="utf-8", newline="\n")
-    return votes, scores
+    votes, models = folder / "annotations.csv", folder / "predictions.csv"
+    write_text(votes, csv_text(("item", "annotator", "label"), rows))
+    write_text(models, csv_text(("item", *(score.model for score in scores)), table))
+    return votes, models

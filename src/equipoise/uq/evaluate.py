@@ -32,7 +32,6 @@ import numpy as np
 from equipoise import resample
 from equipoise.study import Evaluation, Settings, evaluate
 from equipoise.types import (
-    InputError,
     Names,
     Notice,
     Notices,
@@ -42,6 +41,7 @@ from equipoise.types import (
     immutable,
     joined,
     notice,
+    require_number,
     short_repr,
 )
 from equipoise.uq.decomposition import DECOMPOSITIONS, IMAGE_LEVEL, Beta
@@ -125,9 +125,7 @@ class Scoring:
         choice("image", self.image, tuple(IMAGE_LEVEL))
         choice("decomposition", self.decomposition, DECOMPOSITIONS)
         choice("binning", self.binning, BINNING)
-        if not 0 < self.level < 1:
-            do = "0.95 is usual"
-            raise InputError("level", f"{self.level}", "a number between 0 and 1", do)
+        require_number("level", self.level, above=0, below=1, do="0.95 is usual")
 
 
 class TaskRow(NamedTuple):

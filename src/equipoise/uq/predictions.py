@@ -153,9 +153,9 @@ def _checked_score(score: Any, shape: tuple[int, ...], where: str) -> Floats:
 class Run:
     """One method, architecture and seed: what it says of every part.
 
-    `cost` is what it took, by `COSTS`, as far as that is known: seconds of training (with what
-    the method stands on, such as the members of an ensemble) and of prediction, epochs, bytes
-    at most, and how many trainings shared the device.
+    `cost` is what it took, as far as that is known: seconds of `training` (with what the method
+    stands on, such as the members of an ensemble) and of `prediction`, `epochs`, `memory` in
+    bytes at most, and how many `workers` shared the device.
     """
 
     method: str
@@ -312,13 +312,6 @@ def other_images(number: int, test: Part | None, name: str) -> Part:
 
 SCHEMA = 1
 LABELS = "labels.npz"
-COSTS = {
-    "train_seconds": "training",
-    "epochs": "epochs",
-    "predict_seconds": "prediction",
-    "peak_bytes": "memory",
-    "workers": "workers",
-}
 SUFFIXES = (".npz", ".npy")
 JUDGING = 2  # times the memory of all scores, to judge them
 
@@ -507,8 +500,9 @@ def _run_of(path: Path, arrays: Mapping[str, Any]) -> Run:
         raise InputError(f"{path.name}, meta", f"schema {schema}", f"schema {SCHEMA}", do)
     if not facts.get("method"):
         raise InputError(f"{path.name}, meta", "no method", "its name", "save it anew")
-    numbers = {name: facts.get(key) for key, name in COSTS.items()}
-    cost = {k: float(v) for k, v in numbers.items() if isinstance(v, int | float)}
+    cost = facts.get("cost")
+    cost = cost if isinstance(cost, Mapping) else {}
+    cost = {name: float(part) for name, part in cost.items() if isinstance(part, int | float)}
     architecture, seed = str(facts.get("architecture", "")), str(facts.get("seed", ""))
     return Run(str(facts["method"]), architecture, seed, {}, cost)
 

@@ -103,7 +103,6 @@ the squared distance, at unit length, at which similarity has fallen to 1/e.
 """
 
 import warnings
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
@@ -127,7 +126,7 @@ CONFIDENT = "confident_learning_"  # and the name of a ranking
 ALIKE = 1e-12  # variance of alignments below which all are the same
 CELLS = 2**23  # of the kernel of NoiseRank at a time
 _KEPT = 4
-_results: OrderedDict[tuple[object, ...], Floats] = OrderedDict()
+_results: dict[tuple[object, ...], Floats] = {}
 
 
 def out_of_sample(
@@ -135,16 +134,15 @@ def out_of_sample(
 ) -> Floats:
     """Probabilities of the classes 0 to the largest label for every item, (items, classes)."""
     key = (digest([rows, labels]), *sorted(how.items()), seed)
-    if key not in _results:
-        probabilities = np.zeros((len(rows), int(labels.max()) + 1))
-        for places, predict in held_out(rows, labels, how, seed, progress=progress):
-            probabilities[places] = predict(rows[places])
-        _results[key] = frozen(probabilities)
-        while len(_results) > _KEPT:
-            _results.popitem(last=False)
-    else:
+    if key in _results:
         progress(how["folds"], how["folds"])
-    _results.move_to_end(key)
+        return _results[key]
+    probabilities = np.zeros((len(rows), int(labels.max()) + 1))
+    for places, predict in held_out(rows, labels, how, seed, progress=progress):
+        probabilities[places] = predict(rows[places])
+    if len(_results) == _KEPT:
+        del _results[next(iter(_results))]
+    _results[key] = frozen(probabilities)
     return _results[key]
 
 

@@ -16,7 +16,7 @@ from equipoise.datasets.reproduce import Key, Reproduction, silent
 from equipoise.truth import Chain, plackett_luce, probabilistic_inverse_rank
 from equipoise.truth.agreement import ReadingAgreement, reading_agreement
 from equipoise.truth.certainty import annotation_certainty, group_certainty
-from equipoise.types import Floats, Progress, immutable
+from equipoise.types import Floats, Progress
 
 REPETITIONS = (1, 2, 3, 5, 10)
 FACTORS = (10, 20, 30, 50, 100)
@@ -79,68 +79,40 @@ def reproduce(tell: Progress = silent, chain: Chain = CHAIN) -> Reproduction:
     )
 
 
-@immutable
-class _Certainties:
-    """Certainties per case, by reliability.
-
-    Attributes
-    ----------
-    ranked, inverse
-        Of conditions, by repetitions of Plackett-Luce and by factors of inverse ranks.
-    risk
-        Of the level of risk, by repetitions of Plackett-Luce.
-    """
-
-    ranked: Mapping[int, Floats]
-    inverse: Mapping[int, Floats]
-    risk: Mapping[int, Floats]
-
-
-def _certainties(study: DermatologyDataset, chain: Chain, tell: Progress) -> _Certainties:
-    """Fit every model once."""
-    ranked: dict[int, Floats] = {}
-    inverse: dict[int, Floats] = {}
-    risk: dict[int, Floats] = {}
-    readings = study.annotations
-    for factor in FACTORS:
-        truth = probabilistic_inverse_rank(readings, reliability=factor, preset="notebook")
-        inverse[factor] = annotation_certainty(truth).value
+def _certainties(study: DermatologyDataset, chain: Chain, tell: Progress) -> dict[Key, Floats]:
+    """Top-1 certainty per case, of conditions and of risk, by model and reliability."""
+    readings, certainty = study.annotations, dict[Key, Floats]()
     for number, times in enumerate(REPETITIONS):
         tell(number, len(REPETITIONS))
         truth = plackett_luce(readings, reliability=times, prior="notebook", chain=chain)
-        ranked[times] = annotation_certainty(truth).value
-        risk[times] = group_certainty(truth, study.risk).value
-    return _Certainties(ranked, inverse, risk)
+        certainty["conditions", f"PL {times}"] = annotation_certainty(truth).value
+        certainty["risk", f"PL {times}"] = group_certainty(truth, study.risk).value
+    for factor in FACTORS:
+        truth = probabilistic_inverse_rank(readings, reliability=factor, preset="notebook")
+        certainty["conditions", f"PrIRN {factor}"] = annotation_certainty(truth).value
+    return certainty
 
 
-def _rows(certainties: _Certainties, agreed: ReadingAgreement) -> list[tuple[Key, float]]:
+def _rows(certainty: Mapping[Key, Floats], agreed: ReadingAgreement) -> list[tuple[Key, float]]:
     """Published quantities first, then the same over all published reliabilities."""
     enough = agreed.readings >= LEAST_READINGS
-    pairs = [(MEDIUM, 20), *zip(REPETITIONS, FACTORS, strict=True)]
-    rows = [
-        (
-            (CORRELATION, f"PL {n} and PrIRN {g}"),
-            _correlation(certainties.ranked[n], certainties.inverse[g]),
+    of_conditions = {
+        model: values for (what, model), values in certainty.items() if what == "conditions"
+    }
+    rows = {
+        (CORRELATION, f"PL {n} and PrIRN {g}"): _correlation(
+            of_conditions[f"PL {n}"], of_conditions[f"PrIRN {g}"]
         )
-        for n, g in pairs
-    ]
-    for what, by_times in (("conditions", certainties.ranked), ("risk", certainties.risk)):
-        for n, values in by_times.items():
-            rows.append(((BELOW, f"{what}, PL {n}"), float((values < THRESHOLD).mean())))
-    for g, values in certainties.inverse.items():
-        rows.append(((BELOW, f"conditions, PrIRN {g}"), float((values < THRESHOLD).mean())))
-    for n, values in certainties.ranked.items():
-        both = _correlation(agreed.value[enough], values[enough])
-        rows.append(((AGREEMENT, f"PL {n}"), both))
-    rows += [
-        ((MEAN, f"PL {n}"), float(values_of.mean()))
-        for n, values_of in certainties.ranked.items()
-    ]
-    rows += [
-        ((MEAN, f"PrIRN {g}"), float(values_of.mean()))
-        for g, values_of in certainties.inverse.items()
-    ]
-    return sorted(rows, key=lambda row: row[0] not in PUBLISHED)
+        for n, g in [(MEDIUM, 20), *zip(REPETITIONS, FACTORS, strict=True)]
+    }
+    for (what, model), values in certainty.items():
+        rows[BELOW, f"{what}, {model}"] = float((values < THRESHOLD).mean())
+    for n in REPETITIONS:
+        values = of_conditions[f"PL {n}"]
+        rows[AGREEMENT, f"PL {n}"] = _correlation(agreed.value[enough], values[enough])
+    for model, values in of_conditions.items():
+        rows[MEAN, model] = float(values.mean())
+    return sorted(rows.items(), key=lambda row: row[0] not in PUBLISHED)
 
 
 def _correlation(first: Floats, second: Floats) -> float:

@@ -272,8 +272,14 @@ def check_label_values(labels: Floats, items: Names, where: str) -> None:
         raise InputError(spot, got, "1, 0, -1 (uncertain) or nan (blank)", "recode the labels")
 
 
-def patient_split(patients: Sequence[str]) -> Words:
-    """Train, val or test for every image, by a hash of its patient (70, 10, 20 %)."""
+def patient_split(patients: Sequence[str], stated: Sequence[str] | None = None) -> Words:
+    """Train, val or test for every image, as stated, or by a hash of its patient (70, 10, 20).
+
+    Words of common files for the parts will do.
+    """
+    if stated is not None:
+        words = [str(word).lower() for word in stated]
+        return np.array([_WORDS.get(word, word) for word in words])
     sides = {}
     for patient in set(patients):
         draw = int(hashlib.sha256(patient.encode()).hexdigest()[:8], 16) / 16**8
@@ -344,7 +350,7 @@ def _read_npz(path: Path) -> ImageData:
         classes=tuple(names.ravel().astype(str).tolist()),
         items=items,
         patients=patients,
-        split=patient_split(patients) if split is None else part_names(split.ravel().tolist()),
+        split=patient_split(patients, None if split is None else split.ravel().tolist()),
     )
 
 
@@ -365,11 +371,6 @@ def _texts(
     """The first of some arrays that is there, as text."""
     column = next((arrays[name] for name in names if name in arrays), default)
     return tuple(column.ravel().astype(str).tolist())
-
-
-def part_names(words: Sequence[str]) -> Words:
-    """Names of parts in the words of common files, as train, val and test."""
-    return np.array([_WORDS.get(str(word).lower(), str(word).lower()) for word in words])
 
 
 def demo_images(items: int = 900, *, size: int = 24, seed: int = 0) -> ImageData:
@@ -520,7 +521,7 @@ def _listed_images(
         classes=tuple(classes),
         items=items,
         patients=patients,
-        split=part_names([row[side] for row in rows]) if side else patient_split(patients),
+        split=patient_split(patients, [row[side] for row in rows] if side else None),
     )
 
 

@@ -54,7 +54,6 @@ class Outcome:
     missing: tuple[Cell, ...]
     failed: dict[str, str]
     renewed: dict[str, str]
-    seconds: float
 
 
 def run_grid(
@@ -73,10 +72,10 @@ def run_grid(
     tell
         Called as ``tell(done, all)`` after every epoch and step.
     """
-    started, machine = time.time(), machine or Machine()
+    machine = machine or Machine()
     gpu = require_device(machine.device).type == "cuda"
     limit = machine.minutes * 60
-    deadline = started + limit - min(15.0, 0.1 * limit) if limit < math.inf else math.inf
+    deadline = time.time() + limit - min(15.0, 0.1 * limit) if limit < math.inf else math.inf
     machine = replace(machine, deadline=deadline)
     bench = Bench(plan, setup, Folder(out), machine, setup.read())
     with tasks_of.resumable(out, "grid.json"):
@@ -96,7 +95,7 @@ def run_grid(
             failed = _in_order(bench, todo, tell)
     done = tuple(cell for cell in plan.cells() if cell not in todo or bench.is_done(cell))
     missing = tuple(cell for cell in todo if cell not in done)
-    return Outcome(out, done, missing, failed, renewed, time.time() - started)
+    return Outcome(out, done, missing, failed, renewed)
 
 
 def _in_order(

@@ -22,7 +22,6 @@ for a deep ensemble all its members; how many processes shared the device (``wor
 beside them. Images are made and corrupted before prediction is timed.
 """
 
-import json
 import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,7 +38,6 @@ from torch import Tensor, nn
 
 from equipoise.read import codec
 from equipoise.read.files import content
-from equipoise.read.writing import write_text
 from equipoise.types import InputError, Progress, immutable
 from equipoise.uq.training.corruptions import (
     Severity,
@@ -371,7 +369,7 @@ class Bench:
             "weights": [saved["content"] for _, saved in loaded],
             "corruptions": [asdict(severity) for severity in severities],
         }  # fmt: skip
-        write_text(self.folder.corruptions, json.dumps(codec.sealed(facts), indent=1))
+        codec.write_facts(self.folder.corruptions, facts)
 
     def finish(self, cell: Cell, tell: Progress) -> None:
         """Train a cell (or take over what it stands on), predict, and write its file."""
@@ -382,16 +380,16 @@ class Bench:
         parts, started = self.parts, time.time()
         with seeded(self.there.device, cell.seed, _SETTLE):
             method.settle(model.eval(), self.there)
-        settle_seconds, started = time.time() - started, time.time()
+        settled = time.time()
         arrays = self._predictions(cell, method, model, parts)
-        cost = {"predict_seconds": time.time() - started, "settle_seconds": settle_seconds}
+        cost = self._cost([saved for _, saved in stands_on], trained, settled - started)
         meta = {
             **self._facts(cell, method, model),
-            **self._cost([saved for _, saved in stands_on], trained, settle_seconds), **cost,
+            "cost": {**cost, "prediction": time.time() - settled},
             "baselines": [baseline.seed for baseline in baselines],
             "weights": [saved["content"] for _, saved in stands_on],
             "ood": self._strange_facts(),
-        }  # fmt: skip
+        }
         codec.write_sealed(self.folder.run(cell), meta, arrays, packed=True)
         self.folder.checkpoint(cell).unlink(missing_ok=True)
         for baseline in baselines:
@@ -402,14 +400,13 @@ class Bench:
         self, stands_on: list[dict[str, Any]], trained: Course, settle_seconds: float
     ) -> dict[str, Any]:
         """What a cell took, with all that it stands on."""
-        seconds = trained.seconds + sum(saved["seconds"] for saved in stands_on)
-        epochs = trained.epochs + sum(saved["epochs"] for saved in stands_on)
         peaks = [self._peak(), *(saved["peak"] for saved in stands_on)]
         return {
-            "train_seconds": seconds + settle_seconds, "epochs": epochs,
-            "own_epochs": trained.epochs,
+            "training": trained.seconds + settle_seconds
+            + sum(saved["seconds"] for saved in stands_on),
+            "epochs": trained.epochs + sum(saved["epochs"] for saved in stands_on),
             "workers": max([self.machine.workers, *(saved["workers"] for saved in stands_on)]),
-            "peak_bytes": None if None in peaks else max(peaks),
+            "memory": None if None in peaks else max(peaks),
         }  # fmt: skip
 
     def _fingerprint(self, cell: Cell) -> str:

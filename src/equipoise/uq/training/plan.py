@@ -25,8 +25,6 @@ from types import NoneType
 from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 from equipoise.read import codec
-from equipoise.read.files import content, read_json
-from equipoise.read.writing import write_text
 from equipoise.types import (
     InputError,
     Names,
@@ -341,18 +339,13 @@ class Folder(NamedTuple):
 
     def claim(self, configuration: dict[str, Any]) -> None:
         """Make the folder, or refuse one of another configuration."""
-        path, now = self.configuration, json.loads(json.dumps(codec.sealed(configuration)))
-        if not path.exists():
+        if not self.configuration.exists():
             self.root.mkdir(parents=True, exist_ok=True)
-            write_text(path, json.dumps(now, indent=1, sort_keys=True))
+            codec.write_facts(self.configuration, configuration)
             return
         do = "remove the file: every finished cell knows its own configuration"
-        try:
-            saved = read_json(content(path))
-            codec.check_sealed(saved, None, f"{path}", do)
-        except InputError as error:
-            got = f"no configuration that can be read ({error.got})"
-            raise InputError(f"{path}", got, "the one that a grid wrote there", do) from error
+        saved = codec.read_facts(self.configuration, do)
+        now = json.loads(json.dumps(configuration))
         differences = "; ".join(
             f"{name:.40} was {saved.get(name)!s:.80}, is {now.get(name)!s:.80}"
             for name in sorted({*saved, *now} - {"seal"})
