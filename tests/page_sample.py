@@ -12,7 +12,6 @@ from equipoise.types import (
     Dots,
     Finding,
     Heat,
-    Histogram,
     Line,
     Lines,
     Notice,
@@ -276,10 +275,6 @@ def _evidence(models):
                                for n, name in enumerate(models)]),
         "map": Lines(name="map", caption="Who votes alike", x="", y="", square=True, points=[
             Point(f"reader {n}", *random.normal(size=2)) for n in range(9)]),
-        "shares": Histogram(name="shares", caption="Soft labels", x="share of yes", y="items",
-                            edges=[n / 10 for n in range(11)],
-                            bars=(0, 40, 22, 13, 9, 8, 12, 14, 30, 0),
-                            marks=[(0.5, "majority")]),
         "many_lines": Lines(name="groups", caption="Groups", x="votes", y="power", lines=[
             Line(f"group {k}", [(1.0, 0.2 + k / 10), (2.0, 0.3 + k / 10), (3.0, 0.4 + k / 9)])
             for k in range(4)], y_range=(0.0, 1.0)),
@@ -293,7 +288,7 @@ def _evidence(models):
     ]  # fmt: skip
     chosen = [
         Finding(key="by_task", title="How certain is each task?", evidence=True, task=task,
-                sentence=f"{task} is known well.", charts=(charts["shares"],))
+                sentence=f"{task} is known well.", charts=(charts["scatter"],))
         for task in TASKS[:3]
     ]  # fmt: skip
     missing = Finding(key="gold", title="Against gold", left_out=True,

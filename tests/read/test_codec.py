@@ -20,7 +20,6 @@ from equipoise.types import (
     Finding,
     Heat,
     Hint,
-    Histogram,
     InputError,
     Line,
     Lines,
@@ -73,15 +72,6 @@ CHART = st.one_of(
             strong=np.array([[True]])
         ),
         REAL,
-    ),
-    st.builds(
-        Histogram,
-        name=TEXT,
-        caption=TEXT,
-        x=TEXT,
-        y=TEXT,
-        edges=st.lists(REAL, max_size=3).map(tuple),
-        bars=st.lists(REAL, max_size=2).map(tuple),
     ),
     st.builds(
         Lines,

@@ -22,7 +22,6 @@ from equipoise.types import (
     Dot,
     Dots,
     Heat,
-    Histogram,
     Line,
     Lines,
     Point,
@@ -181,7 +180,6 @@ EMPTY = {
     "equal dots": Dots(name="d", caption="c", axis="x", rows=[Dot(n, 0.5) for n in "ab"]),
     "undefined dots": Dots(name="d", caption="c", axis="x", rows=[Dot("a", NAN)], zero=True),
     "lines of one place": lines([(1.0, 0.5)], [(1.0, 0.7)]),
-    "one bar": Histogram(name="h", caption="c", x="x", y="y", edges=(0, 1, 2), bars=(3.0, 0)),
     "a map of two": Lines(name="s", caption="c", x="", y="", square=True,
                             points=[Point("a", 0, 0), Point("b", 1, 1)]),
     "one point": Lines(name="s", caption="c", x="", y="", points=[Point("a", 0, 0)] * 3),
@@ -263,14 +261,6 @@ def test_heat_maps_have_their_scale():
     assert cells == ["", "20", "60", "19"]
     signed = draw(replace(share, values=values - 0.1, scale="signed"), STYLES)
     assert signed.key[0] == ("b3", "−0.500") and signed.key[-1] == ("a3", "+0.500")
-
-
-def test_empty_bars_at_the_ends_are_left_out():
-    edges, bars = [n / 5 for n in range(6)], (0.0, 3.0, 2.0, 0.0, 0.0)
-    chart = Histogram(name="h", caption="c", x="x", y="y", edges=edges, bars=bars)
-    assert "1.0" not in labels(draw(chart, STYLES))
-    marked = replace(chart, marks=[(0.9, "here")])
-    assert "here" in labels(draw(marked, STYLES))
 
 
 def box(label, wide):

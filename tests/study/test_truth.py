@@ -173,7 +173,7 @@ def test_every_model_makes_a_harmless_page_with_all_sections(name):
     assert all(link.startswith(("#", "data:,", "data:text/csv")) for link in links)
     roles = [v for tag, key, v in read.attributes if tag == "svg" and key == "role"]
     named = [v for tag, key, v in read.attributes if tag == "svg" and key == "aria-label"]
-    assert len(roles) == len(named) > 1
+    assert len(roles) == len(named) > 0
     assert text == render(report(*fitted(name), name))
 
 

@@ -58,7 +58,6 @@ from equipoise.types.charts import (
     Dots,
     Gallery,
     Heat,
-    Histogram,
     Line,
     Lines,
     Pattern,

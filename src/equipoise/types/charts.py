@@ -204,17 +204,6 @@ class Heat(_Named):
     strong_title: str = field(default="", metadata=MAYBE)
 
 
-@immutable(kw_only=True)
-class Histogram(_Named):
-    """Bars side by side over a numeric axis, each between two `edges`."""
-
-    x: str
-    y: str
-    edges: Sequence[float]
-    bars: Sequence[float]
-    marks: Sequence[tuple[float, str]] = ()
-
-
 @immutable
 class Standing:
     """One model in one column of `Standings`.
@@ -420,4 +409,4 @@ class Gallery(_Named):
     rows: Sequence[Suspect]
 
 
-Chart = Dots | Lines | Heat | Histogram | Standings | Strips | Worklist | Gallery
+Chart = Dots | Lines | Heat | Standings | Strips | Worklist | Gallery

@@ -8,7 +8,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby, pairwise
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -24,9 +24,7 @@ from equipoise.report.page.figure import (
     Rows,
     Square,
     Words,
-    axis_numbers,
     described,
-    plane,
 )
 from equipoise.report.page.svg import (
     Html,
@@ -51,7 +49,6 @@ from equipoise.types import (
     Dot,
     Dots,
     Heat,
-    Histogram,
     Lines,
     Names,
     Pairs,
@@ -59,7 +56,6 @@ from equipoise.types import (
     Standings,
     Strips,
     change,
-    count,
     number,
     resample_share,
 )
@@ -245,54 +241,6 @@ def _dots_description(part: Sequence[Dot], *, signed: bool) -> str:
     )
 
 
-# ---- bars ----------------------------------------------------------------------------------
-
-FLOOR = 150.0
-
-
-def _histogram(chart: Histogram, _: ModelStyles) -> Figure | None:
-    marked = [x for x, _ in chart.marks]
-    bars = _trimmed(chart, marked)
-    if sum(value > 0 for *_, value in bars) < 2:
-        return None
-    across = Scale(min([bars[0][0], *marked]), max([bars[-1][1], *marked]))
-    up = Scale(0, max(value for *_, value in bars), FLOOR, 22.0)
-    whole = all(value == int(value) for *_, value in bars)
-    ticks = [tick for tick in up.ticks(4) if not whole or tick == int(tick)]
-    body = [stroke((0, up(tick)), (100, up(tick)), "grid") for tick in ticks]
-    for *ends, value in bars:
-        left, right = map(across, ends)
-        gap = 0.06 * (right - left)
-        body.append(box(left + gap, right - gap, up(value), FLOOR - up(value), "bar"))
-    body += [stroke((across(x), 16), (across(x), FLOOR), "margin") for x in marked]
-    labels = fitted(
-        [
-            *(Label(words, across(x), 11, class_="tick strong") for x, words in chart.marks),
-            *tick_labels(across, across.ticks(6), FLOOR + 16),
-        ],
-        over=20,
-    )
-    left_side = axis_numbers(
-        ticks, up, FLOOR + 22, [count(t) for t in ticks] if whole else None
-    )
-    return plane(chart, (left_side, Plot(join(body), FLOOR + 22, labels, described(chart))))
-
-
-def _trimmed(chart: Histogram, marked: Sequence[float]) -> list[tuple[float, float, float]]:
-    """Ends and heights of the bars, but for empty ones at either end that no mark stands in."""
-    bars = [
-        (low, high, float(value))
-        for (low, high), value in zip(pairwise(chart.edges), chart.bars, strict=True)
-        if math.isfinite(value)
-    ]
-    wanted = [
-        place
-        for place, (low, high, value) in enumerate(bars)
-        if value > 0 or any(low <= x <= high for x in marked)
-    ]
-    return bars[wanted[0] : wanted[-1] + 1] if wanted else []
-
-
 STEPS = (0.05, 0.15, 0.30, 0.50)  # where the next darker colour begins
 SHARES = ("under 5%", "5–14", "15–29", "30–49", "50 or more")
 SHARE_KEY = tuple((f"h{step}", words) for step, words in enumerate(SHARES))
@@ -459,7 +407,6 @@ _DRAWERS: Mapping[type, Callable[[Any, ModelStyles], Figure | None]] = {
     Dots: _dots,
     Lines: draw_lines,
     Heat: heat,
-    Histogram: _histogram,
     Standings: standings,
     Strips: lambda chart, _: strips(chart),
 }

@@ -27,7 +27,7 @@ from equipoise.report.page.svg import (
     tick_texts,
     width,
 )
-from equipoise.types import Chart, Histogram, Lines, Names, Pairs, Report, immutable
+from equipoise.types import Chart, Lines, Names, Pairs, Report, immutable
 
 NOTHING = Html("")
 CLASSES, STEPS, LEVELS = 8, 7, 4
@@ -268,7 +268,7 @@ def axis_numbers(
     return Plot(NOTHING, high, labels, wide=round(LETTER * max(map(width, words)) + 2))
 
 
-def plane(chart: Lines | Histogram, cells: tuple[Plot, ...]) -> Rows:
+def plane(chart: Lines, cells: tuple[Plot, ...]) -> Rows:
     """A plot with its numbers and names beside it, and the titles of its axes above."""
     axes = " ".join(
         f"{way} {title}" for way, title in (("↑", chart.y), ("→", chart.x)) if title

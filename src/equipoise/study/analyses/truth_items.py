@@ -19,7 +19,7 @@ Examples
 ['For 1 of 2 items (50%) the annotations l', 'Item 0 is the least certain (0.768): 0: ']
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -28,11 +28,9 @@ from equipoise.types import (
     SURE,
     Annotations,
     Cell,
-    Chart,
     Column,
     Finding,
     Floats,
-    Histogram,
     Ints,
     Line,
     Lines,
@@ -173,7 +171,7 @@ def certainty_findings(
         title="How certain is the truth?",
         sentence=sentence,
         tables=(table,),
-        charts=_certainty_charts(sure, items.tolist()),
+        charts=(_certainty_chart(sure),),
         note=certainty_meaning(plausibilities).sentence,
         methods="The certainty of an item is the probability that its leading class is the "
         "most plausible one [@stutz2025]",
@@ -183,20 +181,10 @@ def certainty_findings(
     return whole, _ambiguous_finding(list(_ambiguous(annotations, plausibilities)), task)
 
 
-def _certainty_charts(sure: Floats, items: Sequence[int]) -> tuple[Chart, ...]:
-    """Items in bins of certainty, and certainties sorted."""
+def _certainty_chart(sure: Floats) -> Lines:
+    """Certainties, sorted."""
     most, number_of, below = f"{SURE:g}", count(len(sure), "item"), float((sure < SURE).mean())
-    histogram = Histogram(
-        name="certainty",
-        caption="Items by certainty",
-        alternative=f"Histogram of the certainty of {number_of}.",
-        x="certainty of an item",
-        y="items",
-        edges=EDGES,
-        bars=items,
-        marks=[(SURE, most)],
-    )
-    curve = Lines(
+    return Lines(
         name="certainty-sorted",
         caption="Certainty, items sorted from the least certain",
         alternative=f"Certainty of {number_of}, sorted: {percent(below)} are below {most}.",
@@ -209,7 +197,6 @@ def _certainty_charts(sure: Floats, items: Sequence[int]) -> tuple[Chart, ...]:
         marks=[(below, f"{percent(below)} below {most}")],
         x_range=(0.0, 1.0),
     )
-    return histogram, curve
 
 
 def _ambiguous_finding(rows: list[dict[str, Cell]], task: str) -> Finding:
