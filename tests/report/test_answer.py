@@ -207,8 +207,7 @@ def test_decimal_numbers_of_the_card_are_those_of_the_evaluation(name):
     study = odd(name)
     known = grown(study.answer)
     for text in card_texts(study):
-        plain = re.sub(r"(?:About|More than) [\d.]+ times as many", "", text)
-        plain = re.sub(r", by [\d.]+ by those of", "", plain)  # tested below
+        plain = re.sub(r", by [\d.]+ by those of", "", text)  # tested below
         for token in re.findall(r"(?<![\w.])−?\d+\.\d+", plain):
             assert token in known, (token, text)
 
@@ -375,63 +374,7 @@ def test_what_would_settle_it_is_true(name):
         names = said.split("of the best: ")[1].split(".")[0]
         assert all(model in names for model in front.within(margin))
         assert not any(f"{model}," in names for model in front.behind)
-    times = re.search(r"(About|More than) ([\d.]+) times as many (\w+) would part", said)
-    if times:
-        assert needed(study.answer) == pytest.approx(
-            float(times[2]), rel=0.06
-        ) or (times[1] == "More than" and needed(study.answer) > float(times[2]))  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("seed", "items", "apart"), [(0, 60, 0.1), (8, 60, 0.1), (2, 200, 0.2)]
-)
-def test_more_items_do_not_lessen_what_annotators_differ_by(seed, items, apart):
-    """Each of two models sees one sign, and annotators go by either to a different degree."""
-    random = np.random.default_rng(seed)
-    signs = random.standard_normal((2, items))
-    by = 0.5 + apart * random.standard_normal(12)
-    seen = signs[0][:, None] * by + signs[1][:, None] * (1 - by)
-    votes = annotations((seen + 0.5 * random.standard_normal(seen.shape) > 0).astype(float))
-    study = answered([Predictions(f"net {m}", votes.items, signs[m]) for m in (0, 1)], votes)
-    times, said = needed(study.answer), study.report.card.settled_by
-    if times > 1000:
-        assert said.endswith(" More items alone would not part net 1 from net 0.")
-    else:
-        assert f" About {times:.1f} times as many items would part net" in said
-    spread = study.answer.evaluation.two_way("auroc", labels="soft").between(0, 1)
-    assert spread.annotators - spread.cells > 0.25 * spread.items  # or it would not matter
-
-
-def needed(answer: Answer) -> float:
-    """How many times the items must be for the first pair to be told apart, by doubling."""
-    front, done = answer.front, answer.evaluation
-    where = {"labels": answer.labels, "task": front.task}
-    cell, family = (
-        done.two_way(answer.metric.name, **where),
-        done.family(answer.metric.name, **where),
-    )
-    first = front.models[0]
-    copies = {x for one in answer.duplicates if first in one.models for x in one.models}
-    other = next(
-        x
-        for m, x in enumerate(front.models)
-        if x in front.best_group and x not in copies and front.gap[m] > 0
-    )
-    a, b = done.models.index(first), done.models.index(other)
-    spread, lead = cell.between(a, b), float(front.gap[front.models.index(other)])
-    people = max(spread.annotators - spread.cells, 0.0) if front.population.annotators else 0.0
-
-    def apart(times: float) -> bool:
-        error = math.sqrt(spread.items / times + people)
-        return lead > family.critical * error
-
-    low, high = 1.0, 2.0
-    while not apart(high) and high < 1e6:
-        low, high = high, 2 * high
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (low, middle) if apart(middle) else (middle, high)
-    return high
+    assert "times as many" not in said  # nobody knows how far they truly are apart
 
 
 @every
@@ -476,7 +419,6 @@ def test_a_card_takes_any_nouns():
     nouns = Nouns("epoch", "scorer", "stage", "night")
     card = make_card(study.answer, Sample(items=90, groups=30, annotators=5), nouns)
     assert card.holds_for.startswith("Nights and scorers like these. 90 epochs in 30 nights")
-    assert "times as many nights would part" in card.settled_by
 
 
 def test_majority_labels_that_give_another_answer_are_the_caveat():

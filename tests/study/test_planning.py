@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import typer
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.stats import nct, t
+from scipy.stats import chi2, nct, t
 from typer.testing import CliRunner
 
 from equipoise import metrics
@@ -915,3 +915,72 @@ def test_wrong_words_are_wrong_usage(command, words, said):
 def test_refused_input_reaches_the_command_line_as_such(command):
     done = command("--metric", "precision_at_5")
     assert isinstance(done.exception, InputError)
+
+
+# ---- what the pilot leaves open, rare classes, and designs like the pilot's ------------------
+
+
+def sparse_pilot(votes_each=3, positive=0.5, seed=0):
+    """Readers of which each item has some, models of which two are near copies, rare yes."""
+    random = np.random.default_rng(seed)
+    z = random.standard_normal(200)
+    cut = np.quantile(z, 1 - positive)
+    seen = z[:, None] + 0.4 * random.standard_normal(9) + 0.7 * random.standard_normal((200, 9))
+    order = random.random((200, 9)).argsort(axis=1)
+    item, who = np.nonzero(order < votes_each)
+    names = tuple(map(str, range(200)))
+    table = Annotations(
+        kind="binary", items=names, classes=("no", "yes"), item=item, annotator=who,
+        annotators=tuple("rstuvwxyz"), label=(seen > cut)[item, who] * 1,
+    )  # fmt: skip
+    score = z + 0.8 * random.standard_normal(200)
+    scores = (
+        score,
+        score + 0.02 * random.standard_normal(200),
+        z + 2 * random.standard_normal(200),
+    )
+    chances = [1 / (1 + np.exp(-x)) for x in scores]
+    return [Predictions(n, names, p) for n, p in zip("abc", chances, strict=True)], table
+
+
+def planned(pilot, **how):
+    return plan_size(*pilot, difference=how.pop("difference", 0.05), simulations=0, **how)
+
+
+def test_designs_follow_the_pilot():
+    for votes_each, votes in ((3, [3, 3]), (9, [5, 8])):
+        plan = planned(sparse_pilot(votes_each), annotators=(5, 8), difference=0.2)
+        assert [design.votes_per_item for design in plan.designs] == votes
+
+
+def test_near_copies_are_planned_with_the_variance_of_the_median_pair():
+    pilot = sparse_pilot(9)
+    near = planned(pilot, annotators=(8,)).pairs[0]
+    assert {near.a, near.b} == {"a", "b"}
+    evaluation = evaluate(*pilot, metrics=["auroc"])
+    cell = evaluation.two_way("auroc")
+    variances = sorted(cell.between(a, b).variance for a, b in ((0, 1), (0, 2), (1, 2)))
+    assert variances[0] < 0.2 * variances[1]
+    seen = near.standard_error(200, near.pilot_shape) ** 2
+    assert 0.7 * variances[1] < seen < 1.4 * variances[1]
+
+
+def test_rare_classes_are_planned_by_their_items():
+    plan = planned(sparse_pilot(9, positive=0.03), annotators=(8,))
+    (design,), pair = plan.designs, plan.pairs[0]
+    assert design.events >= 10 and design.events == pytest.approx(design.items * pair.rare)
+    alone = replace(pair, rare=math.nan)
+    few = pair.power(20, design.shape) / alone.power(20, design.shape)
+    assert few == pytest.approx(1 - (1 - pair.rare) ** 20)
+    assert math.isnan(planned(sparse_pilot(9), metric="brier_score").pairs[0].rare)
+
+
+def test_power_has_the_range_that_the_pilot_leaves_open():
+    plan = planned(sparse_pilot(9), annotators=(8,))
+    (design,), pair = plan.designs, plan.pairs[0]
+    assert design.power_low < design.power < design.power_high
+    low, high = chi2.ppf((0.1, 0.9), pair.df) / pair.df
+    twice = replace(pair, components=pair.components.times(1 / low))
+    assert design.power_low == pytest.approx(twice.power(design.groups, design.shape))
+    half = replace(pair, components=pair.components.times(1 / high))
+    assert design.power_high == pytest.approx(half.power(design.groups, design.shape))

@@ -17,7 +17,6 @@ from equipoise.types import (
     chosen,
     count,
     counted,
-    distance,
     estimate,
     immutable,
     in_words,
@@ -29,7 +28,6 @@ from equipoise.types import (
 
 NAMED = 3  # models that a sentence names
 SEEN = 0.0005  # a gap that is printed as one
-MANY = 25.0  # times as many items, beyond which nobody is told how many
 # notices that may change the decision
 DECISIVE = ("threshold_assumed", "circular", "order_reversed")
 
@@ -252,9 +250,7 @@ def _settled_by(answer: Answer, nouns: Nouns, *, command: bool) -> str:
         len(front.best_group) < 2 or _alike(answer, front.best_group)
     ):
         return ""
-    return " ".join(
-        filter(None, [_by_margin(answer, command=command), _by_more(answer, nouns)])
-    )
+    return _by_margin(answer, command=command)
 
 
 def _by_margin(answer: Answer, *, command: bool) -> str:
@@ -282,46 +278,6 @@ def _by_margin(answer: Answer, *, command: bool) -> str:
     return (
         f"{start}at {chosen(named)}, {some(good, 'model')} "
         f"{'is' if good == 1 else 'are'} good enough; at {bound(most)}, {all_of_them}."
-    )
-
-
-def _by_more(answer: Answer, nouns: Nouns) -> str:
-    """Whether more items would part the first model from the next that is no near copy."""
-    done, front = answer.evaluation, answer.front
-    first = front.models[0]
-    copies = {
-        name
-        for duplicate in answer.duplicates
-        if first in duplicate.models
-        for name in duplicate.models
-    }
-    others = [n for n in front.best_group if n != first and n not in copies]
-    pair = next(
-        ((first, other) for other in others if front.gap[front.models.index(other)] > 0), None
-    )
-    whom = front.population
-    if pair is None or not whom.items:
-        return ""
-    cell = done.two_way(answer.metric.name, labels=answer.labels, task=front.task)
-    a, b = (done.models.index(name) for name in pair)
-    parts, lead = cell.between(a, b), float(front.gap[front.models.index(pair[1])])
-    critical = done.family(answer.metric.name, labels=answer.labels, task=front.task).critical
-    if lead < SEEN:
-        return ""
-    needed = (lead / critical) ** 2  # the variance at which the pair is told apart
-    people = max(parts.annotators - parts.cells, 0.0) if whom.annotators else 0.0
-    left = needed - people - parts.seeds
-    units = nouns.items if whom.units == "items" else nouns.groups
-    if left <= 0:
-        return f"More {units} alone would not part {pair[0]} from {pair[1]}."
-    times = parts.items / left
-    if times <= 1:
-        return ""
-    about = f"About {number(times, 0 if times >= 10 else 1).removesuffix('.0')}"
-    about = about if times <= MANY else f"More than {number(MANY, 0)}"
-    return (
-        f"{about} times as many {units} would part {pair[0]} from {pair[1]}, if they differ "
-        f"by the {distance(lead)} seen."
     )
 
 

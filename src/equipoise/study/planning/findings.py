@@ -85,7 +85,9 @@ DESIGNS_NOTE = (
     "The fewest items with which the power is reached. Simulated: the share of studies, with "
     "effects of items, annotators and votes drawn from the components of the pilot and tested "
     "like any other study, whose interval lies above 0; beside it its Monte Carlo error. What "
-    "annotators add is known the worse, the fewer the pilot had."
+    "annotators add is known the worse, the fewer the pilot had: brackets hold the power where "
+    "the variance lies at the 10% and 90% ends of what the pilot leaves open. A study without "
+    "an item of the rarer class has found nothing; ten are expected at least."
 )
 PAIRS_NOTE = (
     "Neighbours are compared in the order of the pilot, all at once. Items alone are those "
@@ -267,12 +269,15 @@ def _design_columns(plan: SizePlan) -> list[Column]:
     """Columns of the designs; those of a ranking have their hardest pair."""
     people = bool(plan.pairs[0].pilot_annotators)
     heads = size_columns(plan, people=people, votes=columns("count", "votes_per_item"))
-    heads.append(
-        Column("power", "power, at least" if plan.ranks else "power promised", "percent")
-    )
+    if any(not math.isnan(design.events) for design in plan.designs):
+        heads.append(Column("events", "of the rarer class", "count"))
+    ends = ("power_low", "power_high")
     if plan.ranks:
+        heads.append(Column("power", "power, at least", "percent"))
         heads += [Column("a", "hardest pair", "model"), Column("b", "and", "model")]
-        heads.append(Column("pair_power", "its power", "percent"))
+        heads.append(Column("pair_power", "its power", "percent", ends))
+    else:
+        heads.append(Column("power", "power promised", "percent", ends))
     if any(not math.isnan(design.simulated) for design in plan.designs):
         heads += columns("percent", "simulated")
         heads.append(Column("monte_carlo_error", "± Monte Carlo error", "percent"))

@@ -14,10 +14,11 @@ the sum of squared shares of the groups, the excess of V_i with groups over that
 u - 1/n, is groups + cells / m, and that of V_c by (u - 1/n)/m is cells + annotators.
 """
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 
@@ -117,8 +118,7 @@ class Pilot:
 
     @property
     def _place(self) -> tuple[int, int]:
-        models = self.study.evaluation.models
-        return models.index(self.a), models.index(self.b)
+        return self._models.index(self.a), self._models.index(self.b)
 
     @cached_property
     def spread(self) -> Spread:
@@ -167,6 +167,27 @@ class Pilot:
         size = np.bincount(np.arange(0) if group is None else group[self.question.place])
         size = size[size > 0]
         return size if len(size) < len(self.items) else np.arange(0)
+
+    @property
+    def usual(self) -> "Pilot":
+        """The pair itself, or that of median variance: near copies vary less than others."""
+        if self.spread.items <= NOTHING:  # the same model twice
+            return self
+        pairs = [replace(self, a=a, b=b) for a, b in combinations(self._models, 2)]
+        median = sorted(pairs, key=lambda pair: pair.spread.variance)[len(pairs) // 2]
+        return max((self, median), key=lambda pair: pair.spread.variance)
+
+    @property
+    def _models(self) -> Names:
+        return self.study.evaluation.models
+
+    @property
+    def rare(self) -> float:
+        """Share of the rarer class, where the metric is of a class; nan elsewhere."""
+        metric, shares = self.metric, self.shares
+        if len(shares) > 1 or not (metric.of_class or metric.labels == "classes"):
+            return math.nan
+        return float(min(shares.mean(), 1 - shares.mean()))
 
     @cached_property
     def components(self) -> DifferenceVariances:

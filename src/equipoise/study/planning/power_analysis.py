@@ -20,7 +20,7 @@ then tested by `equipoise.inference.intervals` like any other study.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -213,6 +213,11 @@ class DifferenceVariances:
     groups: float = 0.0
     cells: float = 0.0
     tails: float = 1.0
+
+    def times(self, factor: float) -> "DifferenceVariances":
+        """All of them so many times as large."""
+        parts = ("items", "annotators", "votes", "groups", "cells")
+        return replace(self, **{part: factor * getattr(self, part) for part in parts})
 
     def spread(self, units: float, shape: Shape) -> Spread:
         """What to expect of a study with so many units."""

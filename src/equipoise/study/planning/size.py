@@ -58,6 +58,8 @@ from equipoise.types import (
 )
 
 FEWEST = 30, 8  # items and groups of a study, below which nothing here is close
+EVENTS = 10  # expected items of the rarer class, below which nothing here is close
+OPEN = 0.1, 0.9  # quantiles of what the pilot leaves open of the variance
 MOST = 10_000_000  # units; what needs more is out of reach
 PEOPLE = 5_000  # annotators beyond which nobody looks
 TIED = 1e-12  # difference up to which models are tied
@@ -72,8 +74,10 @@ class Design(NamedTuple):
     `annotators` is 0 where nobody knows who votes. `groups` is the number of items where items
     have no groups. `cost` is nan without prices. `power` is the least probability that all
     pairs are told apart; a and b are the pair that is hardest to tell apart, or the only one,
-    and `pair_power` is its own. `simulated` is the share of simulated studies that resolve that
-    pair, with its Monte Carlo error; nan where none were simulated.
+    and `pair_power` is its own. `events` is how many items of the rarer class to expect, nan
+    where no class is rare. `power_low` and `power_high` are the power where the variance of the
+    pilot lies at the ends of what it leaves open. `simulated` is the share of simulated studies
+    that resolve that pair, with its Monte Carlo error; nan where none were simulated.
     """
 
     annotators: int
@@ -86,6 +90,9 @@ class Design(NamedTuple):
     b: str
     power: float
     pair_power: float
+    events: float = math.nan
+    power_low: float = math.nan
+    power_high: float = math.nan
     simulated: float = math.nan
     monte_carlo_error: float = math.nan
 
@@ -113,8 +120,12 @@ class PairPlan:
         (0 where they are not known), and items of a group (0 without groups).
     several
         Whether some item has two votes, so that one can say what more of them bring.
-    components
-        Variances by items, annotators and votes.
+    components, df
+        Variances by items, annotators and votes, and how well they are known: the degrees of
+        freedom of the pilot.
+    rare
+        Share of the rarer class, where the metric is of a class; nan elsewhere. A study without
+        any has found nothing.
     aim
         What was asked.
     designs
@@ -137,6 +148,8 @@ class PairPlan:
     several: bool
     components: DifferenceVariances
     aim: PowerTarget
+    df: float = math.inf
+    rare: float = math.nan
     designs: tuple[Design, ...] = ()
     notices: Notices = ()
 
@@ -195,10 +208,12 @@ class PairPlan:
         elif not self.pilot_annotators:
             panels = [(0, votes) for votes in aim.votes or VOTES]
         else:
+            votes = round(self.pilot_votes)
+            every = (votes,) if votes < self.pilot_annotators else (PEOPLE,)  # all of them
             panels = [
                 (people, votes)
                 for people in aim.annotators
-                for votes in sorted({min(number, people) for number in aim.votes or (people,)})
+                for votes in sorted({min(number, people) for number in aim.votes or every})
             ]
         return [Shape(*panel, items) for panel in panels for items in per_unit]
 
@@ -208,7 +223,22 @@ class PairPlan:
 
     def power(self, units: float, shape: Shape) -> float:
         """Probability that the interval of such a study lies above 0, or minus the margin."""
-        return power(self.components.spread(units, shape), self.effect, self.aim.level)
+        expected = self.components.spread(units, shape)
+        return power(expected, self.effect, self.aim.level) * self.any_event(units, shape)
+
+    def any_event(self, units: float, shape: Shape) -> float:
+        """Probability of a study with items of both classes."""
+        return 1.0 if math.isnan(self.rare) else 1 - (1 - self.rare) ** (units * shape.per_unit)
+
+    def open_power(self, units: float, shape: Shape) -> tuple[float, float]:
+        """The power over what the pilot leaves open of the variance."""
+        from scipy.special import chdtri
+
+        low, high = (
+            replace(self, components=self.components.times(factor)).power(units, shape)
+            for factor in (self.df / float(chdtri(self.df, 1 - end)) for end in OPEN)
+        )
+        return low, high
 
     def least_annotators(self) -> int | None:
         """Fewest annotators with whom some number of items is enough; None if there is none."""
@@ -343,7 +373,7 @@ def _plan_pair(two: Pilot, target: PowerTarget) -> PairPlan:
             raise InputError(f"plan, {name}", got, expected, do)
     half = two.spread.half_width(target.level)
     assumed = target.difference is not None or target.margin is not None
-    sizes = two.group_sizes
+    sizes, varies = two.group_sizes, two.usual if target.difference else two
     pair = PairPlan(
         metric=two.metric.name,
         a=two.a,
@@ -357,7 +387,9 @@ def _plan_pair(two: Pilot, target: PowerTarget) -> PairPlan:
         pilot_annotators=two.people,
         group_size=float(sizes.mean()) if len(sizes) else 0.0,
         several=two.several,
-        components=two.components,
+        components=varies.components,
+        df=varies.spread.df,
+        rare=two.rare,
         aim=target,
     )
     if pair.state == "out of reach":  # and not why there is nothing to plan for
@@ -387,8 +419,12 @@ def _design(pairs: Sequence[PairPlan], shape: Shape) -> Design | None:
     """The fewest units of a shape that reach the power; None where no number does."""
     aim, grouped = pairs[0].aim, bool(pairs[0].group_size)
     enough = aim.power - 1e-12
+    rare = pairs[0].rare
+    least = 0 if math.isnan(rare) else math.ceil(EVENTS / rare / shape.per_unit)
     units = smallest(
-        lambda number: power_of_all(pairs, number, shape) >= enough, FEWEST[grouped], MOST
+        lambda number: power_of_all(pairs, number, shape) >= enough,
+        max(FEWEST[grouped], least),
+        MOST,
     )
     if units is None:
         return None
@@ -406,6 +442,8 @@ def _design(pairs: Sequence[PairPlan], shape: Shape) -> Design | None:
         b=hard.b,
         power=power_of_all(pairs, units, shape),
         pair_power=hard.power(units, shape),
+        events=rare * items,
+        **dict(zip(("power_low", "power_high"), hard.open_power(units, shape), strict=True)),
     )
 
 
@@ -421,6 +459,7 @@ def _simulated(pairs: Sequence[PairPlan], design: Design) -> Design:
         return design
     hard = next(pair for pair in pairs if (pair.a, pair.b) == (design.a, design.b))
     share, error = simulated_power(hard.components, units, design.shape, hard.effect, aim)
+    share *= hard.any_event(units, design.shape)
     return design._replace(simulated=share, monte_carlo_error=error)
 
 
