@@ -32,7 +32,6 @@ from equipoise.types import (
     Finding,
     InputError,
     Names,
-    Notices,
     Nouns,
     Progress,
     Report,
@@ -46,7 +45,6 @@ from equipoise.types import (
     immutable,
     in_words,
     joined,
-    notice,
     number,
     percent,
 )
@@ -56,10 +54,6 @@ SOURCES = ("groger2025",)
 PACKAGES = ("sklearn", "pyod", "faiss", "torch")  # that decide what detectors find
 Stage = Callable[[str], Progress]
 MARK = "benchmark.json"
-REPLACED = (
-    "The result in {folder} of {detectors} on {tasks} was replaced by that of {now} on "
-    "{tasks_now}; what every detector scored is kept."
-)
 
 
 def benchmark_report(
@@ -350,20 +344,24 @@ def benchmark_run(done: BenchmarkResult, report: Report) -> Run:
     return Run(merged, np.empty((len(runs), len(metrics), len(LABELS), len(models), 0)))
 
 
-@immutable(kw_only=True)
+@immutable
 class _About:
-    """What a folder is about: a study, the hash of its items, and what was compared on it."""
+    """What a folder is about: a study, and the hash of its items."""
 
     study: str
     items: str
-    tasks: Names
-    detectors: Names
+
+    @classmethod
+    def of(cls, data: JudgedCollection) -> "_About":
+        """What a benchmark of a study is about."""
+        return cls(data.name, digest([sorted(data.collection.items)]))
 
 
 def check_data(folder: Path, data: JudgedCollection) -> None:
     """Refuse a folder that holds the benchmark of another study."""
-    there = _previous_benchmark(folder)
-    if there is not None and (there.study, there.items) != (data.name, _items_digest(data)):
+    path, about = folder / MARK, _About.of(data)
+    there = read(_About, read_json(content(path)), str(path)) if path.is_file() else about
+    if there != about:
         other = "" if there.study != data.name else ", of other items"
         raise InputError(
             f"{folder}",
@@ -373,39 +371,7 @@ def check_data(folder: Path, data: JudgedCollection) -> None:
         )
 
 
-def save(done: BenchmarkResult, report: Report, folder: Path) -> Notices:
-    """Write the run.
-
-    Returns a notice where the result of other detectors, tasks or another study was replaced.
-    """
-    there = _previous_benchmark(folder)
-    about = _About(
-        study=done.data.name,
-        items=_items_digest(done.data),
-        tasks=tuple(compared.task for compared in done.tasks),
-        detectors=tuple(detector.name for detector in done.detectors),
-    )
-    beside = {MARK: dumps(asdict(about), indent=1) + "\n"}
+def save(done: BenchmarkResult, report: Report, folder: Path) -> None:
+    """Write the run, and what it is about."""
+    beside = {MARK: dumps(asdict(_About.of(done.data)), indent=1) + "\n"}
     benchmark_run(done, report).save(folder, overwrite=True, beside=beside)
-    if there is None or there == about:
-        return ()
-    return (
-        notice(
-            "benchmark_replaced",
-            REPLACED,
-            folder=str(folder),
-            detectors=", ".join(there.detectors),
-            tasks=", ".join(there.tasks),
-            now=", ".join(about.detectors),
-            tasks_now=", ".join(about.tasks),
-        ),
-    )
-
-
-def _previous_benchmark(folder: Path) -> _About | None:
-    path = folder / MARK
-    return read(_About, read_json(content(path)), str(path)) if path.is_file() else None
-
-
-def _items_digest(data: JudgedCollection) -> str:
-    return digest([sorted(data.collection.items)])

@@ -111,8 +111,7 @@ def benchmark(options: Options) -> None:
     report = _report(done, options)
     if options.out is not None:
         with progress("page"):
-            notices = save(done, report, options.out)
-        note(notices)
+            save(done, report, options.out)
     if options.as_json:
         print_json(done.rows())
     else:
