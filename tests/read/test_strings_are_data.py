@@ -120,7 +120,8 @@ def test_a_study_in_one_file_is_guarded_and_comes_back(tmp_path):
 
 def test_the_sheets_for_experts_are_guarded_and_their_answers_come_back(tmp_path):
     """Filled in and given back, every item has the name that it had."""
-    sampling_plan(np.linspace(0, 1, len(TRICKY)), TRICKY, 2, 6).write(tmp_path / "sample.csv")
+    plan = sampling_plan(np.linspace(0, 1, len(TRICKY)), TRICKY, 2, 6)
+    (tmp_path / "sample.csv").write_text(plan.text(), "utf-8")
     rows = [(item, who, str((n * 5 + r * 3) % 7 % 2)) for n, item in enumerate(TRICKY)
             for r, who in enumerate(TRICKY[:4])]  # fmt: skip
     columns = zip(*rows, strict=True)

@@ -28,6 +28,7 @@ import numpy as np
 from equipoise.read import parquet
 from equipoise.read.delimited import unguarded_column
 from equipoise.read.files import (
+    DAMAGE,
     AnyPath,
     Content,
     content,
@@ -123,7 +124,7 @@ def study_of(file: Content) -> tuple[Annotations, Models]:
         return _study_of_table(table, facts)
     except InputError as error:
         raise _damaged_study(file, str(error)) from error
-    except (pa.ArrowException, ValueError, LookupError, TypeError, AttributeError) as error:
+    except (pa.ArrowException, *DAMAGE, LookupError, AttributeError) as error:
         raise _damaged_study(file, f"{type(error).__name__}: {error}") from error
 
 
