@@ -192,12 +192,8 @@ def charts(name):
 
 
 def test_each_plan_has_the_figures_it_can_have():
-    assert charts("pair") == {
-        "plan-interval", "plan-power", "plan-items", "plan-next",
-    }  # fmt: skip
-    assert "plan-pair-differences" in charts("ranking")
-    single = charts("pair with one vote")
-    assert "plan-power" in single and "plan-items" not in single
+    assert charts("pair") == {"plan-interval", "plan-power", "plan-next"}
+    assert "plan-power" in charts("pair with one vote")
     assert charts("pair that is open") == charts("pair that goes one way") == {"plan-interval"}
     assert set(page.figures(report_of("ranking"))) == charts("ranking")
 

@@ -20,7 +20,6 @@ from equipoise.inference.spread import Judgement
 from equipoise.metrics import Metric, hard_labels_rule
 from equipoise.study import LABELS, MACRO, Evaluation
 from equipoise.study.analyses.words import (
-    IN_FULL,
     QUESTION,
     RESAMPLED,
     as_notices,
@@ -157,7 +156,7 @@ def intervals_sentence(evaluation: Evaluation, *, sources: bool = True) -> str:
         f"{evaluation.interval}, for {evaluation.population.whom}{values}, each of one "
         "number by itself; models are separated, and ranks possible, by step-down max-t over "
         f"all pairs{pairs}. Shares of resamples are from {count(plan.replicates)} "
-        f"resamples of {IN_FULL[plan.kind]} (seed {plan.seed})."
+        f"resamples of {RESAMPLED[plan.kind]} (seed {plan.seed})."
     )
 
 

@@ -29,7 +29,6 @@ from equipoise.study import LABELS, Evaluation
 from equipoise.study.analyses.scoring import freeze
 from equipoise.study.analyses.words import (
     IN_FILES,
-    IN_FULL,
     ORDER,
     RESAMPLED,
     as_notices,
@@ -221,8 +220,8 @@ class RankStability:
             note=NOTE,
             methods="Rank stability is the mean rank correlation (Spearman, Kendall's tau-b) "
             "between the order of the models and the order on resamples of "
-            f"{IN_FULL[self.evaluation.plan.kind]} [@lionetti2025; @efron1993]; possible ranks "
-            "are from all pairs at once [@mogstad2024].",
+            f"{RESAMPLED[self.evaluation.plan.kind]} [@lionetti2025; @efron1993]; possible "
+            "ranks are from all pairs at once [@mogstad2024].",
             references=("lionetti2025", "efron1993", "mogstad2024"),
             notices=self.notices,
         )

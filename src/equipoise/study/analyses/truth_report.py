@@ -41,8 +41,6 @@ from equipoise.types import (
     Annotations,
     Cell,
     Column,
-    Dot,
-    Dots,
     Finding,
     Notice,
     Notices,
@@ -98,12 +96,6 @@ def _gold_finding(task: str, done: Evaluation) -> Finding:
         f"{done.population.whom}; log score and Brier score: lower is better.",
         open=True,
     )
-    chart = Dots(
-        name="aggregates-gold",
-        caption="Accuracy of aggregation models against gold",
-        axis="accuracy",
-        rows=[Dot(row["model"], *(row[end] for end in ends)) for row in rows],
-    )
     start = f"{f'{task}: of' if task else 'Of'} {count(items, 'item')} with gold"
     right = {row["model"]: estimate(*(row[end] for end in ends)) for row in rows}
     return Finding(
@@ -111,7 +103,6 @@ def _gold_finding(task: str, done: Evaluation) -> Finding:
         title=TITLE,
         sentence=f"{start}, {_gold_words(right, done)}.",
         tables=(table,),
-        charts=(chart,) if several else (),
         note=NOTE,
     )
 

@@ -17,16 +17,6 @@ RESAMPLED = {
     "items x posterior": "items and possible truths",
     "influence": "items and annotators (normal approximation)",
 }
-IN_FULL = {
-    "items": "items",
-    "votes": "the votes of each item",
-    "panel": "the annotators, the same draw for all items",
-    "posterior": "the possible truths of the aggregation model",
-    "items x votes": "items and the votes of each",
-    "items x panel": "items and annotators",
-    "items x posterior": "items and possible truths of the aggregation model",
-    "influence": "items and annotators, normal with the two-way covariance",
-}
 ORDER = "rank correlation with the original order (1: the same, 0: no relation, −1: reversed)"
 
 ENDS = ("", "_low", "_high")

@@ -48,7 +48,6 @@ from equipoise.types import (
 
 SIZES = (0.25, 0.5, 1, 2, 4, 8, 16)  # times the pilot, along curves
 CURVES = 5  # designs that are drawn
-PAIRS = 20  # pairs of a figure; all are in the table
 SOURCES = {
     "groups": "which groups of items",
     "items": "which items",
@@ -247,7 +246,6 @@ def _designs(plan: SizePlan, best: Design) -> Finding:
                 rows=rows,
             ),
         ),
-        charts=_design_charts(plan),
         note=DESIGNS_NOTE,
     )
 
@@ -313,36 +311,6 @@ def _shape_words(shape: Shape) -> str:
     """Items, or groups of them, and who votes on each."""
     units = f"groups of {count(shape.per_unit, 'item')}" if shape.per_unit > 1 else "items"
     return f"{units} {panel_words(shape)}"
-
-
-def _design_charts(plan: SizePlan) -> tuple[Lines, ...]:
-    """Items needed over annotators (or votes per item)."""
-    if len(plan.designs) < 2:
-        return ()
-    people = bool(plan.pairs[0].pilot_annotators)
-    lines: dict[str, list[tuple[float, float]]] = {}
-    for design in plan.designs:
-        place = float(design.annotators if people else design.votes_per_item)
-        points = lines.setdefault(_line(design.shape, people=people), [])
-        points.append((place, float(design.items)))
-    chart = Lines(
-        name="plan-items",
-        caption=f"Items needed at a power of {exact_percent(plan.aim.power)}",
-        x="annotators" if people else "votes on each item",
-        y="items needed",
-        lines=[Line(key, points) for key, points in lines.items()],
-    )
-    return (chart,)
-
-
-def _line(shape: Shape, *, people: bool) -> str:
-    """What a line of designs has in common."""
-    votes = "all vote on every item"
-    if not people:
-        votes = "votes per item"
-    elif shape.votes < shape.annotators:
-        votes = f"{count(shape.votes, 'vote')} per item"
-    return votes + f", {count(shape.per_unit, 'item')} per group" * (shape.per_unit > 1)
 
 
 def _power(plan: SizePlan, best: Design) -> Finding:
@@ -449,12 +417,7 @@ def _pair_row(pair: PairPlan, best: Design | None) -> dict[str, Cell]:
         alone = next((design for design in pair.designs if design.shape == best.shape), None)
         row["items"] = None if alone is None else alone.items
         row["power_in_study"] = pair.power(best.groups, best.shape)
-    parts = pair.components
-    return row | {
-        "items_deviation": math.sqrt(parts.items),
-        "annotators_deviation": math.sqrt(parts.annotators),
-        "votes_deviation": math.sqrt(parts.votes),
-    }
+    return row
 
 
 PAIR_STATES = {"not plannable": "open in this pilot: give a difference"}
@@ -465,11 +428,6 @@ def _pairs(plan: SizePlan) -> Finding:
     rows = [_pair_row(pair, plan.recommended) for pair in plan.pairs]
     named_rows = zip(plan.pairs, rows, strict=True)
     needed = {p.pair: row["items"] for p, row in named_rows if isinstance(row["items"], int)}
-    few = f", first {PAIRS} of {len(rows)}" if len(rows) > PAIRS else ""
-    dots = [
-        Dot(pair.pair, pair.difference, pair.low, pair.high, remark=change(pair.difference))
-        for pair in plan.pairs[:PAIRS]
-    ]
     table = Table(
         name="plan_pairs",
         caption="What each pair of neighbours needs",
@@ -486,20 +444,11 @@ def _pairs(plan: SizePlan) -> Finding:
         "itself for the power asked for, with the annotators of the plan. Power in "
         "the study: that of the pair in this plan.",
     )
-    chart = Dots(
-        name="plan-pair-differences",
-        caption="Difference of neighbours in the pilot, with its "
-        f"{exact_percent(plan.aim.level)} interval (each alone){few}",
-        axis=f"difference in {titled(plan.pairs[0].metric)}",
-        rows=dots,
-        zero=True,
-    )
     return Finding(
         key="pairs",
         title="What does each pair of models need?",
         sentence=_pairs_sentence(plan, needed),
         tables=(table,),
-        charts=(chart,),
         note=PAIRS_NOTE,
     )
 
