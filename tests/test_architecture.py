@@ -12,6 +12,7 @@ import pytest
 from equipoise import datasets, metrics
 from equipoise import truth as aggregate
 from equipoise.datasets import reproduce
+from equipoise.study.analyses.catalogue import ANALYSES
 from tests.source_code import FILES, SOURCE, nodes, text_of, tree_of
 from tests.strategies import law_of_all
 
@@ -178,3 +179,8 @@ def test_the_project_speaks_of_itself_alone():
         ):
             found = words.search(path.read_text(encoding="utf-8", errors="ignore"))
             assert found is None, name
+
+
+def test_every_analysis_has_its_line_in_the_decision_on_analyses():
+    text = (ROOT / "docs/adr/0029-which-analyses-stay.md").read_text("utf-8")
+    assert [name for name in ANALYSES if f"`{name}`" not in text] == []

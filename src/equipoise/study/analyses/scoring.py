@@ -21,6 +21,7 @@ from equipoise.study.alignment import Aligned
 from equipoise.study.analyses.words import as_notices
 from equipoise.study.blocks import chunk_width, pair
 from equipoise.study.cautions import missing_classes
+from equipoise.study.scoring import metrics_of_tasks
 from equipoise.study.study import Settings, Study
 from equipoise.study.truth import TaskTruth
 from equipoise.types import (
@@ -29,13 +30,10 @@ from equipoise.types import (
     Names,
     Notice,
     Notices,
-    Option,
     Progress,
     Votes,
     frozen,
-    hint,
     immutable,
-    listed,
 )
 
 
@@ -136,38 +134,22 @@ def scorer_of(study: Study) -> ModelScorer:
     if metric.labels == "draws":
         do = "choose a metric of labels, such as auroc or accuracy"
         raise InputError(f"metric {metric.name}", "votes", "draws of an aggregation model", do)
-    subjects = [_subject(task, metric, study.settings.labels) for task in study.aligned]
+    plan = resample(votes, "items", replicates=study.plan.replicates, seed=study.seed)
+    (metric,) = metrics_of_tasks([metric], list(study.aligned), plan)
+    subjects = []
+    for task in study.aligned:
+        prepared = (metric.prepare(task.seen(model, metric)) for model in task.scores)
+        subjects.append(TaskScorer(task, metric, study.settings.labels, tuple(prepared)))
     defined, undefined = _defined(subjects)
-    replicates = study.plan.replicates
     return ModelScorer(
         task=MACRO if len(study.truths) > 1 else study.truths[0].task,
         models=tuple(study.aligned[0].scores),
         subjects=tuple(defined),
-        plan=resample(votes, "items", replicates=replicates, seed=study.seed),
+        plan=plan,
         settings=study.settings,
         tell=study.tell,
         notices=as_notices(votes.notices, study.dropped, undefined),
     )
-
-
-def _subject(aligned: Aligned, metric: Metric, labels: str) -> TaskScorer:
-    question = aligned.question
-    if metric.ordered and not question.ordered and len(question.classes) > 1:
-        got = f"classes without an order ({listed(question.classes)})"
-        do = hint("read the annotations with {}", Option("kind", "ordinal"))
-        raise InputError(f"metric {metric.name}", got, "grades in a known order", do)
-    number, least = len(question.items), f"at least {metric.min_items}"
-    if number < metric.min_items:
-        where = f"metric {metric.name}"
-        raise InputError(where, f"{number} items", least, "choose a smaller k")
-    return task_scorer(aligned, metric, labels)
-
-
-def task_scorer(aligned: Aligned, metric: Metric, labels: str) -> TaskScorer:
-    """Prepare all models of a task."""
-    metric = metric.among(aligned.question.classes)
-    prepared = (metric.prepare(aligned.seen(model, metric)) for model in aligned.scores)
-    return TaskScorer(aligned, metric, labels, tuple(prepared))
 
 
 def _defined(subjects: list[TaskScorer]) -> tuple[list[TaskScorer], list[Notice]]:
