@@ -265,19 +265,12 @@ class Resampling:
 
     def annotator_counts(self, first: int, stop: int) -> NDArray[np.uint8]:
         """How often each annotator stands in them, shape (annotators, replicates)."""
-        drawn = self._panels(first, stop)
-        if self.annotator_group is not None:
-            who = np.arange(self.annotators) if self.voters is None else self.voters
-            counts = np.zeros((self.annotators, stop - first), dtype=np.uint8)
-            counts[who] = drawn[np.unique(self.annotator_group[who], return_inverse=True)[1]]
-            return counts
-        if self.voters is None:
-            return drawn if self.ranks is None else drawn[self.ranks]
-        voters = self.voters
-        if self.ranks is not None:
-            voters = voters[np.argsort(self.ranks[voters])]
+        who = np.arange(self.annotators) if self.voters is None else self.voters
+        name = who if self.ranks is None else self.ranks[who]
+        drawn_as = name if self.annotator_group is None else self.annotator_group[who]
         counts = np.zeros((self.annotators, stop - first), dtype=np.uint8)
-        counts[voters] = drawn
+        drawn = self._panels(first, stop)
+        counts[who] = drawn[np.unique(drawn_as, return_inverse=True)[1]]
         return counts
 
     @property
