@@ -417,7 +417,7 @@ def slope(items: int, readers: int) -> Cell:
     """Slope of a model that is calibrated for annotators like these."""
 
     def one(seed: int) -> tuple[float, ...]:
-        from equipoise.study.analyses.calibration_curves import calibration
+        from equipoise.study.analyses.calibration_curves import analyse
 
         random = np.random.default_rng([23, seed])
         z = 1.5 * random.standard_normal(items)
@@ -427,8 +427,8 @@ def slope(items: int, readers: int) -> Cell:
             z[:, None] + 0.7 * random.standard_normal(readers)
         )
         study = Study.of(models_of(chance[None]), table_of(votes * 1))
-        found = calibration(study)
-        return (found.slope_low[0, 0] <= 1 <= found.slope_high[0, 0],)
+        (found,) = analyse(study).tables[0].rows
+        return (found["slope_low"] <= 1 <= found["slope_high"],)
 
     return Cell(f"slope, {items} items, {readers} annotators", {"slope": COVERS}, one)
 

@@ -22,7 +22,7 @@ from equipoise.report.answer import analyse_study
 from equipoise.report.page import report_files
 from equipoise.study import Settings, Study, evaluate
 from equipoise.study.analyses.catalogue import ANALYSES
-from equipoise.study.analyses.ranking import as_drawn, rank_stability
+from equipoise.study.analyses.ranking import rank_stability
 from equipoise.types import InputError
 
 USUAL = 1000  # resamples
@@ -113,7 +113,7 @@ def main():
             f"   drawing and scoring, {kind}: {seconds:.3f} s, "
             f"{cells / seconds / 1e9:.2f} thousand million items scored per second"
         )
-    drawn = as_drawn(done)
+    drawn = done.replicates
     ranks = best(lambda: correlations(done.values, drawn))
     line("correlations of one kind", ranks, peer_seconds(done.values, drawn))
     wins = best(lambda: distributions(drawn))

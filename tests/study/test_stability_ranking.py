@@ -9,7 +9,6 @@ from scipy.stats import kendalltau, spearmanr
 
 from equipoise.inference.resampling import resample
 from equipoise.study import Settings, evaluate
-from equipoise.study.analyses.ranking import as_drawn
 from equipoise.truth import dirichlet
 from equipoise.types import InputError, Predictions
 from tests.analysed import rank_stability
@@ -46,7 +45,7 @@ def test_correlations_equal_scipy_replicate_by_replicate(kind):
     done = stability(kind=kind)
     truth = annotations(VOTES)
     plan = resample(truth, kind, replicates=60, seed=4)
-    drawn = as_drawn(evaluate(models(SCORES), truth, resampling=plan))
+    drawn = evaluate(models(SCORES), truth, resampling=plan).replicates
     for k, label, r in ((0, 0, 0), (0, 1, 7), (1, 0, 33), (1, 1, 59)):
         value = done.evaluation.values[0, k, label]
         each = np.round(drawn[0, k, label][:, r], 12)

@@ -254,7 +254,8 @@ def rank_stability(done: Evaluation, labels: str = "soft") -> RankStability:
     """
     if len(done.models) < 2:
         raise InputError("rank stability", "fewer than two models", "at least two", "add some")
-    drawn = as_drawn(done)
+    undefined = np.isnan(done.values)[..., None].any(axis=-2, keepdims=True)
+    drawn = np.where(undefined, np.nan, done.replicates)
     first, values = np.moveaxis(drawn, -2, 0), np.moveaxis(done.values, -1, 0)[..., None]
     correlations = {}
     for name, correlation in (("spearman", spearman), ("kendall", kendall_tau_b)):
@@ -274,12 +275,6 @@ def rank_stability(done: Evaluation, labels: str = "soft") -> RankStability:
         ranks=np.reshape(ranks, (*done.values.shape, len(done.models))),
         **correlations,
     )
-
-
-def as_drawn(done: Evaluation) -> Floats:
-    """Replicates as drawn, shape (tasks, metrics, labels, models, replicates)."""
-    cells = np.ndindex(*done.values.shape[:-1])
-    return np.array([done.drawn(*cell) for cell in cells]).reshape(done.replicates.shape)
 
 
 def analyse(study: Study) -> Finding:
