@@ -90,16 +90,8 @@ def _export(run: Path, folder: Path, *, overwrite: bool) -> None:
             hint("name another folder, or allow overwriting ({})", Option("overwrite", True)),
         )
     check_folder(folder, (), overwrite=overwrite)
-    report = _said(run)
+    report = scan_report(load_scan(run)) if _is_scan(run) else Run.load(run).report
     files = paper_files(report)
     held = json.dumps({"title": report.title, "files": sorted(files)}, indent=1)
     write_folder(folder, {**files, EXPORTED: f"{held}\n"}, mark=EXPORTED)
     say(f"Wrote {folder}: {counted(files)}")
-
-
-def _said(run: Path) -> Report:
-    """What a run or a scan says."""
-    if _is_scan(run):
-        return scan_report(load_scan(run))
-
-    return Run.load(run).report

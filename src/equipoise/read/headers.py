@@ -182,7 +182,10 @@ def prediction_headers(table: Table, options: ScoreFormat) -> _Headers:
     if "model" not in {*columns, *named, *synonyms}:
         synonyms |= _index_as_item({**columns, **named}, synonyms)
     for ours in ("model", "task"):
-        if ours in synonyms and any(_all_numbers(table, name) for name in synonyms[ours]):
+        if ours in synonyms and any(
+            all(map(_NUMBER.fullmatch, code_names(table, name).names))
+            for name in synonyms[ours]
+        ):
             del synonyms[ours]  # a wide table whose model has such a name
     scores = synonyms.get("score", [])
     if scores and plain(scores[0]) != "score":
@@ -375,10 +378,6 @@ def _headers(
     pairs = joined([f"{theirs} as {ours}" for ours, theirs in shown.items()])
     note = notice("columns_by_synonym", text, pairs=pairs, columns=option)
     return _Headers({**named, **single}, (note,))
-
-
-def _all_numbers(table: Table, column: str) -> bool:
-    return all(map(_NUMBER.fullmatch, code_names(table, column).names))
 
 
 _MANY = 10  # annotators per item from which a table is odd
