@@ -297,6 +297,14 @@ def test_code_in_no_file_is_run_every_time_and_said(study, tmp_path):
     assert score(study, guest("data.embeddings[:, 0]"), None)[1] == []
 
 
+def test_the_headline_has_the_claims_of_every_task(done, report):
+    claims = report.card.claims
+    assert len({claim.estimand for claim in claims}) == len(claims) > 0
+    for compared in done.tasks:
+        for claim in compared.evaluation.claims(compared.evaluation.metrics[0].name):
+            assert claim.about(TITLES[compared.task]) in claims
+
+
 @pytest.mark.usefixtures("no_bytecode")
 def test_scores_are_made_again_where_code_changed(study, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(tmp_path))

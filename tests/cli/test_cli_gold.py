@@ -58,7 +58,7 @@ def test_a_file_named_as_gold_is_the_truth_and_readers_stay_readers(folder):
     done = evaluated(folder, "-a", "readers", "--gold", "consensus.csv", "--threshold", "1")
     run = json.loads((folder / "run/run.json").read_text())
     assert f"{READERS} annotators" in done
-    assert "against adjudicated gold" in done
+    assert "by the reference standard" in done
     assert "by the reference standard" in done
     assert "Agreement" in done
     assert "split the annotators" in done
@@ -74,7 +74,7 @@ def test_a_file_named_as_gold_is_the_truth_and_readers_stay_readers(folder):
 def test_a_run_that_is_opened_again_knows_its_standard(folder):
     evaluated(folder, "-a", "readers", "--gold", "consensus.csv")
     again = equipoise("evaluate", "run", "--out", "again", "--replicates", 20, cwd=folder)
-    assert "against adjudicated gold" in again.stdout
+    assert "by the reference standard" in again.stdout
 
 
 def test_an_annotator_called_like_a_standard_is_asked_about(folder):

@@ -48,6 +48,53 @@ def test_the_published_example():
     assert_allclose(made.df, made.df.T)
 
 
+# Zanca and others, Medical Physics 36 (2009): 5 treatments and 4 readers, 200 cases, AUC by the
+# trapezoidal rule, as OR-DBM MRMC 2.51 prints them (RJafroc, inst/Iowa/FedRoc.txt)
+ZANCA = np.array(
+    [
+        [0.90425, 0.79820, 0.81175, 0.86645],
+        [0.86425, 0.84470, 0.82050, 0.87160],
+        [0.81295, 0.81635, 0.75275, 0.85730],
+        [0.90235, 0.83150, 0.78865, 0.87980],
+        [0.84140, 0.77300, 0.77115, 0.84800],
+    ]
+)
+ZANCA_COV2 = (0.00021119, 0.00026649, 0.00024646, 0.00022043, 0.00022200)
+
+
+def test_a_second_published_study_of_five_treatments():
+    from scipy.stats import t
+
+    same, covariance = np.eye(4, dtype=bool), np.empty((5, 4, 5, 4))
+    for a in range(5):
+        for b in range(5):
+            own, others = (0.00078912, ZANCA_COV2[a]) if a == b else (0.00029480, 0.00021213)
+            covariance[a, :, b, :] = np.where(same, own, others)
+    made = obuchowski_rockette(ZANCA, covariance)
+    assert_allclose(made.values, [0.8451625, 0.8502625, 0.8098375, 0.850575, 0.8083875])
+    assert_allclose(
+        np.diag(made.variance) ** 0.5,
+        [0.02857824, 0.01992816, 0.02664789, 0.02940870, 0.02575835],
+        atol=2e-7,
+    )
+    assert_allclose(np.diag(made.df), [5.46, 27.72, 7.04, 5.40, 6.78], atol=0.006)
+    pairs = np.triu_indices(5, 1)
+    gaps = (made.values[:, None] - made.values)[pairs]
+    published = [-510, 3533, -541, 3678, 4042, -31, 4187, -4074, 145, 4219]
+    assert_allclose(gaps, np.array(published) / 1e5, atol=6e-6)
+    error = made.variance[pairs].mean() ** 0.5  # published: of all pairs together
+    assert error == pytest.approx(0.01654, abs=6e-6)
+    square = np.mean(
+        [(ZANCA[a] - ZANCA[b]).var(ddof=1) / 2 for a, b in zip(*pairs, strict=True)]
+    )
+    assert square == pytest.approx(0.00046221, abs=6e-9)
+    df = (2 * error**2) ** 2 / square**2 * 12  # error term: readers / 2 times the variance
+    assert df == pytest.approx(16.80, abs=0.02)
+    half = t.ppf(0.975, df) * error
+    assert_allclose([gaps[0] - half, gaps[0] + half], [-0.04002, 0.02982], atol=2e-5)
+    assert 2 * t.sf(gaps[9] / error, df) == pytest.approx(0.0208, abs=1e-4)
+
+
 def test_readers_that_share_less_than_nothing_share_nothing():
     covariance = van_dyke()
     covariance[0, :, 1, :] = covariance[1, :, 0, :] = 1.0  # Cov3 above Cov2

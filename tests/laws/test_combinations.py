@@ -135,7 +135,8 @@ def same_rows(study, combination, people):
             ends = oracle.interval(values[m], half, bounds)
             same_ends((row.low, row.high), ends, half)
         gaps = study.differences(metric, labels=labels, task=study.tasks[number])
-        same_gaps(gaps, values, found, people, (level, higher, bounds))
+        critical = study.family(metric, labels=labels, task=study.tasks[number]).critical
+        same_gaps(gaps, values, found, people, (level, higher, bounds, critical))
         same_ranks(rows, gaps, level, higher=higher)
         if labels == "soft":
             best = study.to_best(metric, task=study.tasks[number])[0].a
@@ -150,7 +151,7 @@ def same_rows(study, combination, people):
 
 def same_gaps(gaps, values, found, people, question):
     """Differences, their errors, intervals, p-values and verdicts on the margin."""
-    level, higher, bounds = question
+    level, higher, bounds, critical = question
     df, far = found["df_annotators"], bounds[1] - bounds[0]
     for gap in gaps:
         a, b = MODELS.index(gap.a), MODELS.index(gap.b)
@@ -162,24 +163,19 @@ def same_gaps(gaps, values, found, people, question):
         ends = oracle.interval(apart, half, (-far, far))
         same_ends((gap.low, gap.high), ends, half)
         close(gap.p, oracle.tails(abs(apart), of, df), 1e-4)
-
-        def beyond(lead, alpha, of=of):
-            return lead > 0 and oracle.tails(lead, of, df) < alpha
-
+        reach = critical * math.sqrt(oracle.variance(of))
         for sign, verdict in ((1, gap.judgement), (-1, gap.reverse)):
             lead = apart * sign * (1 if higher else -1)
-            assert verdict == judged(lead, beyond, 1 - level)
+            assert verdict == judged(lead, reach, apart=gap.separated)
 
 
-def judged(lead, beyond, alpha):
-    """What a lead says about the margin; ``beyond(distance, alpha)`` tests one side."""
-    if beyond(lead, alpha):
+def judged(lead, reach, *, apart):
+    """What a lead says about the margin, all pairs at once, so far as its interval reaches."""
+    if apart and lead > 0:
         return "superior"
-    if beyond(MARGIN + lead, alpha):
-        return "equivalent" if beyond(MARGIN - lead, alpha) else "non-inferior"
-    if beyond(MARGIN + lead, 2 * alpha) and beyond(MARGIN - lead, 2 * alpha):
-        return "equivalent by two one-sided tests"
-    return "inferior" if beyond(-MARGIN - lead, alpha) else "undecided"
+    if lead - reach > -MARGIN:
+        return "equivalent" if lead + reach < MARGIN else "non-inferior"
+    return "inferior" if lead + reach < -MARGIN else "undecided"
 
 
 def same_ranks(rows, gaps, level, *, higher):

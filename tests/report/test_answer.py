@@ -10,10 +10,11 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from equipoise.inference import Family, Population, TwoWay
+from equipoise.inference.intervals import distances
 from equipoise.inference.resampling import resample
 from equipoise.metrics import Metric, named
 from equipoise.report.answer import Answer, Sample, headline, make_card
-from equipoise.report.answer.models import RankedModels, _distances
+from equipoise.report.answer.models import RankedModels
 from equipoise.study import LABELS, MACRO, evaluate
 from equipoise.types import Nouns, Predictions, bound, chosen, distance, in_words, number
 from tests.analysed import analysed
@@ -251,9 +252,8 @@ def test_the_headline_names_the_right_models(name):
         assert said.startswith(f"{front.models[0]} scores ") and "too few" in said
         assert study.report.card.standing == ()
         return
-    by = f"By {front.metric.soft_title}, "
-    assert said.startswith(by) == (not front.metric.name.startswith("auroc"))
-    first, _, fall = said.removeprefix(by).partition(";")
+    assert said.startswith(f"By {front.title} against {front.whose}")
+    first, _, fall = said.partition(". ")[0].partition(", ")[2].partition(";")
     if len(group) == 1:
         two = f"{group[0]} is better than {behind[0]}"
         assert first.startswith(two if len(behind) == 1 else f"{group[0]} is the best")
@@ -345,7 +345,7 @@ def test_whom_it_holds_for_is_counted_right(name):
     if name == "parts_of_a_panel":
         assert "120 items, 3 votes each, by six annotators" in said
     if name == "gold_only":
-        assert "vote" not in said and "gold" in said
+        assert "vote" not in said and "by the reference standard" in said
     if name == "groups":
         assert "in 30 groups" in said and said.startswith("Groups and annotators")
     if votes.annotators and name not in ("gold_only", "rankings", "one_vote"):
@@ -405,13 +405,16 @@ def test_names_of_models_are_never_changed():
 
 
 def test_a_headline_of_every_kind():
-    said = {name: headline(odd(name).answer) for name in ODD}
+    said = {name: headline(odd(name).answer, Nouns()) for name in ODD}
     assert said["one_model"].startswith("net 0 reaches 0.")
-    assert said["identical"] == "copy and net 0 give the same scores."
-    assert said["forty_models"].startswith("26 of 40 models cannot be told apart; 14 fall")
+    by = "By soft AUROC against the votes of annotators, "
+    assert said["identical"] == f"{by}copy and net 0 give the same scores."
+    assert said["forty_models"].startswith(f"{by}26 of 40 models cannot be told apart; 14 fall")
     assert said["a_missing_model"].endswith("; sure has no finite value.")
-    assert said["infinite"] == "net 0 is the only model with a finite value of log score."
-    assert said["three_annotators"] == "net 0 is better than net 1."
+    assert said["infinite"].startswith(
+        "net 0 is the only model with a finite value of log score"
+    )
+    assert said["three_annotators"] == f"{by}net 0 is better than net 1."
 
 
 def test_a_card_takes_any_nouns():
@@ -479,7 +482,7 @@ def test_a_model_that_no_other_surely_beats_may_be_the_best():
     )  # fmt: skip
     apart, level = np.array([[False, True], [False, False]]), np.zeros((2, 2), dtype=bool)
     for better, least in ((apart, 0.1 - 2 * math.sqrt(2e-6)), (level, 0.0)):
-        found = _distances(cell, Family(better, nothing, nothing, 2.0), values, values)
+        found = distances(cell, Family(better, nothing, nothing, 2.0), values)
         assert found[0] == pytest.approx([0.0, 0.1])
         assert found[1] == pytest.approx([0.0, least])
         assert found[2][1] == pytest.approx(0.1 + 2 * math.sqrt(2e-6))

@@ -157,7 +157,7 @@ def test_several_classes_are_compared_against_the_votes_of_the_others(kind):
 def claim(low, high, margin=None, value=None):
     estimand = Estimand("sensitivity", "positives by the reference standard", "m", "readers")
     middle = (low + high) / 2 if value is None else value
-    family = ClaimFamily("all models", ("m",))
+    family = ClaimFamily("all models", 1)
     return Claim(estimand, Whom.LIKE_THESE, family, middle, low, high, 0.95, margin)
 
 
@@ -168,7 +168,6 @@ def test_claims_decide_by_their_interval():
     assert claim(-0.04, 0.2, 0.05).decision is Decision.NON_INFERIOR
     assert claim(-0.05, 0.2, 0.05).decision is Decision.NOT_SHOWN
     assert claim(0.01, 0.2, 0.05).decision is Decision.SUPERIOR
-    assert [claim(-1, 1, value=x).direction for x in (-0.1, 0.0, 0.1, np.nan)] == [-1, 0, 1, 0]
 
 
 def test_the_leader_and_the_rest_have_their_families():
@@ -179,7 +178,7 @@ def test_the_leader_and_the_rest_have_their_families():
                            for w in (Whom.LIKE_THESE, Whom.THESE_READERS)}  # fmt: skip
     for key, one in narrow.items():
         inside = key[0] in table.models[:2]
-        assert one.family.members == (table.models[:2] if inside else table.models)
+        assert one.family.size == (2 if inside else len(table.models))
         assert (one.high - one.low < wide[key].high - wide[key].low) == inside
         assert one.value == wide[key].value
 
@@ -213,9 +212,9 @@ def test_a_margin_speaks_of_readers():
         word[margin] = found.sentence
         assert f"With a margin of {margin:g} in sensitivity" in found.sentence
         assert "these readers" in found.sentence and "readers like these" in found.sentence
-    assert "superior to" in word[0.3] or "non-inferior to readers like these" in word[0.3]
+    assert "is superior for items and" in word[0.3] or "is non-inferior for items" in word[0.3]
     guess = readers_finding(study_of(model(RANDOM.random(ITEMS)), VOTES, margin=0.02))
-    assert "not shown to be non-inferior to readers like these" in guess.sentence
+    assert "not shown to be non-inferior for items and readers like these" in guess.sentence
 
 
 def test_few_readers_leave_a_claim_on_these():
@@ -233,7 +232,7 @@ def test_a_reader_who_is_one_of_them_is_neither_better_nor_worse():
     truth = random.random(400) < 0.4
     said = np.where(random.random((400, 6)) < 0.8, truth[:, None], ~truth[:, None]) * 1.0
     found = readers_finding(study_of(model(said[:, 5]), said[:, :5], ["auroc"]))
-    assert "A difference is not shown for these readers" in found.sentence
+    assert "A difference is not shown for items and readers like these" in found.sentence
 
 
 def test_items_of_one_group_count_together():

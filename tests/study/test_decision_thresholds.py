@@ -331,16 +331,17 @@ def test_defaults_follow_the_prediction():
     table, models = study(items=30)
     assert default_metrics(table, models) == ("auroc", "average_precision")
     decided = [replace(one, values=(one.values > 0.2).astype(float)) for one in models]
-    for given_ in (decided, [models[0], decided[1]]):
-        names = default_metrics(table, given_)
-        assert names[0] == "accuracy" and "auroc" not in names
-        assert all(named(name).decides for name in names)
-        assert evaluate(given_, table, metrics=names, resampling="influence").values.size
+    names = default_metrics(table, decided)
+    assert names[0] == "balanced_accuracy" and "auroc" not in names
+    assert all(named(name).decides for name in names)
+    assert evaluate(decided, table, metrics=names, resampling="influence").values.size
+    assert default_metrics(table, [models[0], decided[1]])[0] == "auroc"
     classes = replace(table, kind="nominal", classes=("no", "yes", "both"))
     spread = [Predictions("m", table.items, np.full((30, 3), 1 / 3), classes.classes)]
-    assert default_metrics(classes, spread)[0] == "accuracy"
+    assert default_metrics(classes, spread)[0] == "cohen_kappa"
     grades = replace(classes, kind="ordinal")
-    assert default_metrics(grades, spread)[0] == "quadratic_weighted_kappa"
+    first = "quadratic_weighted_kappa", "ranked_probability_score"
+    assert default_metrics(grades, spread)[:2] == first
 
 
 def test_decisions_are_no_probabilities():

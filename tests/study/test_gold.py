@@ -49,12 +49,12 @@ def test_gold_of_all_items_is_the_truth_and_items_are_what_is_uncertain():
     truth, votes, models = world()
     plan = resample(votes)
     assert plan.kind == "items" and plan.gold
-    assert plan.scope.endswith("against adjudicated gold; items like these.")
+    assert plan.scope.endswith("by the reference standard; items like these.")
     done = evaluate(models, votes, metrics=["auroc"])
     assert_array_equal(done.questions[0].shares[0], truth)
     for row in done.table():
         assert row.high - row.low > 0.02
-    assert "All 90 items are scored against adjudicated gold; items like these." in [
+    assert "All 90 items are scored by the reference standard; items like these." in [
         str(one) for one in done.notices
     ]
 
@@ -92,7 +92,7 @@ def test_gold_of_some_items_leaves_the_others_their_votes():
     assert (soft[rest].std(axis=1) > 0).any()
     done = evaluate(models, votes, resampling=plan)
     said = " ".join(str(one) for one in done.notices)
-    assert "30 items are scored against adjudicated gold" in said
+    assert "30 items are scored by the reference standard" in said
     assert f"the other {rest.sum()} against their votes" in said
 
 
@@ -183,7 +183,7 @@ def test_a_run_holds_and_shows_annotators_beside_models(equipoise, tmp_path):
     words = written(tmp_path, ITEMS)
     code, out, said = equipoise("evaluate", *words, "--out", tmp_path / "run")
     assert code == 0, said
-    assert "Items like these, against adjudicated gold. 90 items." in " ".join(out.split())
+    assert "Items like these, by the reference standard. 90 items." in " ".join(out.split())
     assert "adjudicator" not in out
     header = json.loads((tmp_path / "run" / "run.json").read_text())
     (gold,) = (one for one in header["report"]["findings"] if one["key"] == "readers")

@@ -152,7 +152,7 @@ def test_who_cannot_be_left_out_is_refused():
         ask("leave_one_out", models(), bootstrap.annotations(VOTES[:, :1]), **AUROC)
     same = bootstrap.annotations(np.repeat(VOTES[:, :1], 2, axis=1))
     gold = replace(same, is_gold=np.ones(len(same.item), dtype=bool))
-    with pytest.raises(InputError, match="gold for every item"):
+    with pytest.raises(InputError, match="a reference standard of every item"):
         ask("leave_one_out", models(), gold, **AUROC)
     with pytest.raises(InputError, match="question: 'leave_one', expected"):
         ask("leave_one", models(), votes, **AUROC)
@@ -462,7 +462,7 @@ def test_changes_are_as_wide_as_resampled_items_make_them():
 )
 def test_a_larger_best_group_is_less_known_and_not_another_verdict(before, now, verdict):
     class Best:
-        competitors, of_votes = tuple("abc"), True
+        competitors, of_votes, level = tuple("abc"), True, 0.95
 
         class table:
             class population:

@@ -12,8 +12,9 @@ from equipoise.inference import Design, population_of
 from equipoise.study import Study
 from equipoise.study.analyses import calibration_curves
 from equipoise.study.analyses.calibration_curves import _line
+from equipoise.study.scoring import target_population
 from equipoise.study.sums import Sums
-from equipoise.study.uncertainty import uncertainty_of
+from equipoise.study.uncertainty import Uncertainty
 from tests.analysed import calibration
 from tests.strategies import names
 
@@ -136,7 +137,9 @@ def test_slope_and_intercept_equal_a_jackknife_over_annotators_with_scikit_learn
 def test_what_annotators_add_to_the_slope_is_the_jackknife_of_annotators():
     votes, chance = drawn(80, 5, lean=1.0, seed=5)
     model = Predictions("m", names(80), chance[:, 1])
-    shared = uncertainty_of(Study.of([model], table(votes)).aligned, table(votes))
+    study = Study.of([model], table(votes))
+    target = target_population(study.aligned, study.plan, study.settings)
+    shared = Uncertainty(study.aligned, [], study.plan, target, workers=1)
     cell = _line(shared, 0, chance[:, 1])
     whole = by_scikit_learn(votes, chance[:, 1])
     moved = np.stack(

@@ -30,7 +30,7 @@ def part(source, variance, low, high):
 def said(*parts):
     """The sentence on the difference of two models, which is called *it* here."""
     every = tuple(part(*one) for one in parts)
-    found = Components("auroc", "soft", 0.95, ("a", "b"), every)
+    found = Components("auroc", "soft", 0.95, ("a", "b"), "soft AUROC", every)
     return found.finding.replace("the difference a - b in soft AUROC", "it")
 
 
@@ -62,7 +62,7 @@ def test_rounding_is_no_spread():
 def test_nothing_undefined_and_alone_are_said_as_such():
     nan = float("nan")
     assert said(("items", 0.0, 0.0, 0.0), ("votes", 0.0, 0.0, 0.0)) == (
-        "Nothing (items and votes) moves it."
+        "No items or votes move it."
     )
     assert "cannot be told" in said(("items", nan, nan, nan))
     alone = said(("items", 4.0, 1.0, 9.0), ("votes", nan, nan, nan))
@@ -84,8 +84,7 @@ def test_identical_models_have_a_difference_that_nothing_moves():
     truth, given = world(3, tasks=1, models=1)
     found = variance_components([*given, replace(given[0], model="twin")], truth, **FEW)
     assert found.finding == (
-        "Nothing (items, annotators and votes) moves the difference model-0 - twin in soft "
-        "AUROC."
+        "No items, annotators or votes move the difference model-0 - twin in soft AUROC."
     )
 
 
@@ -110,7 +109,7 @@ def test_the_average_over_tasks_is_explained():
 
 def test_a_large_source_leaves_the_others_readable_in_the_figure():
     parts = (part("items", 0.003, 0.0, 0.02), part("annotators", 6.0, 1.0, 9.0))
-    found = Components("auroc", "soft", 0.95, ("a", "b"), parts).report()
+    found = Components("auroc", "soft", 0.95, ("a", "b"), "soft AUROC", parts).report()
     difference = found.charts[0]
     assert difference.logarithmic and [dot.label for dot in difference.rows] == [
         "items",

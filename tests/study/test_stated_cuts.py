@@ -10,6 +10,7 @@ from scipy.stats import binomtest
 from sklearn.metrics import confusion_matrix
 
 from equipoise import Annotations, InputError, Predictions, Settings
+from equipoise.inference.intervals import simultaneous_widths
 from equipoise.inference.proportions import clopper_pearson, ratio_interval
 from equipoise.read.attributes import Attributes
 from equipoise.report.answer import analyse_study
@@ -120,19 +121,30 @@ def test_one_task_with_cut_scores_of_votes_has_no_counts():
 def test_claims_against_readers_are_one_family_of_tasks_and_models(tasks):
     study, _, _ = gold_study(tasks, quality=1.2, readers=8)
     (table,) = (t for t in reader_tables(study) if t.truth == "gold")
-    decisions = table.decisions(["net", "tree"])
-    assert set(decisions) == {(task, model) for task in tasks for model in ("net", "tree")}
-    if len(tasks) == 1:
-        alone = table.claims(("net", "tree"))
-        for model in ("net", "tree"):
-            claim = [claim for (name, _), claim in alone.items() if name == model][-1]
-            assert decisions["", model] is claim.decision
+    claims = table.task_claims(["net", "tree"], ("net", "tree"))
+    assert set(claims) == {(task, model) for task in tasks for model in ("net", "tree")}
+    alone = table.claims(("net", "tree"))
+    for model in ("net", "tree"):
+        of_mean = [claim for (name, _), claim in alone.items() if name == model]
+        if len(tasks) == 1:  # one estimand, one claim
+            assert claims["", model] in of_mean
+        for task in tasks[1:]:
+            claim = claims[task, model]
+            level = 1 - 0.05 / len(tasks)
+            (part,) = (part for part in table.tasks if part.task == task)
+            width = simultaneous_widths(part.contrasts.like_these.subset([0, 1]), level)
+            place = table.models.index(model)
+            assert claim.high - claim.low == pytest.approx(2 * width[place])
+            assert task in claim.estimand.metric
 
 
 def test_with_a_margin_one_model_is_judged_as_many_are():
     study, _, _ = gold_study(quality=4.0, readers=8, margin=0.1)
     for view in (study, study.of_models(["net"])):
-        assert points_at_cuts(view)[0].decision in (Decision.SUPERIOR, Decision.NON_INFERIOR)
+        assert points_at_cuts(view)[0].claim.decision in (
+            Decision.SUPERIOR,
+            Decision.NON_INFERIOR,
+        )
 
 
 def test_many_rows_are_those_of_the_leader_in_a_terminal():

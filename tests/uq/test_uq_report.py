@@ -198,6 +198,8 @@ def test_a_file_without_a_part_is_named(tmp_path):
         kept = {name: held[name] for name in held.files if not name.startswith("ood")}
     np.savez(tmp_path / "bce.cnn.0.npz", **kept)
     report = uncertainty_report(tmp_path)
+    claims = report.card.claims  # an estimand of every task, method and architecture
+    assert len({claim.estimand for claim in claims}) == len(claims) > 0
     (one,) = [one for one in report.notices if one.code == "lacking_part"]
     assert one.values == {"files": ("bce.cnn.0.npz",), "part": "ood"}
     task = next(one for one in report.notices if one.code == "undefined_task")

@@ -160,6 +160,9 @@ def _card(done: BenchmarkResult, parts: Sequence[Report]) -> Card:
         standing=_unique(pair for card in cards.values() for pair in card.standing),
         holds_for=" ".join(f"{task}: {card.holds_for}" for task, card in cards.items()),
         caveat=caveat,
+        claims=tuple(
+            claim.about(task) for task, card in cards.items() for claim in card.claims
+        ),
     )
 
 

@@ -67,6 +67,7 @@ from equipoise.report.run import (
     record,
 )
 from equipoise.study import Evaluation, Settings, Study, Thresholds, Tuning
+from equipoise.study.arguments import default_metrics
 from equipoise.study.study import report_replicates
 from equipoise.types import (
     Annotations,
@@ -342,10 +343,11 @@ def _study(
         thresholds=asked_thresholds(options, items_known),
         replicates=options.replicates or report_replicates(len(read.study.voted.items)),
     )
+    usual = default_metrics(truth.given, read.study.predictions)
     study = Study.of(
         read.study.predictions,
         truth.given,
-        metrics=metrics,
+        metrics=None if tuple(metric.name for metric in metrics) == usual else metrics,
         resampling=options.resample or (None if truth.parts else read.resample),
         settings=settings,
         attributes=[table for table in (items_known, people_known) if table],

@@ -61,6 +61,7 @@ from equipoise.inference.proportions import Trials
 from equipoise.inference.spread import TOO_FEW, Population, Reason, Spread
 from equipoise.types import (
     Bools,
+    Claim,
     Floats,
     InputError,
     Ints,
@@ -423,6 +424,7 @@ def _freedom(seeds: Floats, runs: Sequence[Sequence[int]], *, shared: bool) -> F
     return df
 
 
+TINY = 5e-324  # how far from 0 where only the steps after the first say that it is not
 DRAWS = 20_000
 SEED = 20070101
 _CHUNK = 1000
@@ -454,6 +456,11 @@ class Family:
     critical: float
 
     __repr__ = short_repr
+
+    def ends(self, a: int, b: int, low: float, high: float) -> tuple[float, float]:
+        """The interval of a lead of a over b, beyond 0 exactly where one is surely better."""
+        low = max(low, TINY) if self.better[a, b] else min(low, 0.0)
+        return low, min(high, -TINY) if self.better[b, a] else max(high, 0.0)
 
     @property
     def best(self) -> Bools:
@@ -496,6 +503,64 @@ def family(
     ranks[defined, 0] = 1 + better[np.ix_(defined, defined)].sum(axis=0)
     ranks[defined, 1] = len(defined) - better[np.ix_(defined, defined)].sum(axis=1)
     return Family(better, p, ranks, critical)
+
+
+def distances(cell: TwoWay, family: Family, good: Floats) -> tuple[Floats, Floats, Floats]:
+    """How far every model is below the best: seen, at least and at most.
+
+    Where that is below 0, the model is surely the best by so much.
+    """
+    number = len(good)
+    seen, least, most = (np.full(number, np.nan) for _ in range(3))
+    defined: Ints = np.flatnonzero(np.isfinite(good))
+    if not len(defined):
+        return seen, least, most
+    seen[defined] = good[defined].max() - good[defined]
+    if len(defined) < 2 or not math.isfinite(family.critical):
+        return seen, least, most
+    for i in defined:
+        others = [j for j in defined if j != i]
+        ahead = good[others] - good[i]
+        reach = family.critical * np.array(
+            [cell.between(int(i), int(j)).standard_error for j in others]
+        )
+        reach = np.where(family.better[i, others], np.minimum(reach, -ahead), reach)
+        most[i] = (ahead + reach).max()
+        least[i] = np.maximum(0.0, (ahead - reach).max())
+    beaten: Bools = np.asarray(family.better.any(axis=0))
+    least[defined[~beaten[defined]]] = 0.0  # the best group may be best
+    return seen, least, most
+
+
+def best_claims(
+    cell: TwoWay,
+    every: Family,
+    good: Floats,
+    names: Sequence[str],
+    like: Claim,
+) -> Iterator[Claim]:
+    """What is claimed of every model next to the best there is.
+
+    Parameters
+    ----------
+    every, good
+        All pairs at once, and values so that higher is better.
+    like
+        A claim with all but model, value and interval.
+    """
+    gap, least, most = distances(cell, every, good)
+    inside = ~every.better.any(axis=0) & np.isfinite(good)
+    if np.isnan(most).all() or not cell.population.decides:
+        return
+    defined = np.flatnonzero(np.isfinite(good)).tolist()
+    for m in sorted(defined, key=lambda m: (gap[m], names[m])):
+        below = gap[m], most[m], least[m] + TINY * (not inside[m])
+        value, low, high = (0.0 - float(x) for x in below)
+        if inside[m] and inside.sum() == 1:  # ahead of all others
+            value = float(np.sort(gap[np.isfinite(gap)])[1])
+            low, high = max(low, TINY), math.inf
+        estimand = like.estimand._replace(competitor=names[m])
+        yield replace(like, estimand=estimand, value=value, low=low, high=high)
 
 
 def _rounded(values: Floats) -> Floats:

@@ -189,7 +189,7 @@ class Resampling:
             both = " The total of both errs on the wide side." if self.truth else ""
             if self.gold:
                 return (
-                    f"Items are resampled{groups}: against adjudicated gold; items like these."
+                    f"Items are resampled{groups}: by the reference standard; items like these."
                 )
             return f"Items are resampled{groups}: the result speaks for items like these.{both}"
         who = {"panel": "annotators", "votes": "votes", "posterior": "draws"}[str(self.truth)]

@@ -116,12 +116,24 @@ class Population:
             Reason.ANONYMOUS: ", with votes like these",
             Reason.SINGLE: ", with votes like these",
             Reason.ALONE: ", judged by this annotator",
-            Reason.GOLD: ", against adjudicated gold",
+            Reason.GOLD: ", by the reference standard",
             Reason.MODEL: ", judged by this model of the truth",
         }
         if not self.items:
             return f"these {self.units}{others.get(self.reason, ', with votes like these')}"
         return f"{self.units} like these{others.get(self.reason, ' and these annotators')}"
+
+    def whose(self, labels: str = "soft") -> str:
+        """Whose truth it is about.
+
+        Examples
+        --------
+        >>> Population().whose(), Population(annotators=False, reason=Reason.GOLD).whose()
+        ('the votes', 'the reference standard')
+        """
+        votes = "the votes" if labels == "soft" else "the majority of the votes"
+        others = {Reason.GOLD: "the reference standard", Reason.MODEL: "a model of the truth"}
+        return others.get(self.reason, votes)
 
     @property
     def scope(self) -> str:
@@ -374,8 +386,23 @@ class Judgement(Enum):
     UNDECIDED = "undecided"
 
 
-def judge(lead: float, spread: Spread, margin: float, level: float = 0.95) -> Judgement:
+def judge(
+    lead: float,
+    spread: Spread,
+    margin: float,
+    level: float = 0.95,
+    ends: tuple[float, float] | None = None,
+    *,
+    alone: bool = True,
+) -> Judgement:
     """Judge the lead of one model over another.
+
+    Parameters
+    ----------
+    ends
+        Of the interval, by default that of the lead by itself.
+    alone
+        Whether the pair is a family by itself; two one-sided tests are of such a pair.
 
     Examples
     --------
@@ -390,12 +417,12 @@ def judge(lead: float, spread: Spread, margin: float, level: float = 0.95) -> Ju
     """
     if not spread.population.decides:
         return Judgement.UNDECIDED
-    low, high = spread.interval(lead, level)
+    low, high = ends or spread.interval(lead, level)
     if low > 0:
         return Judgement.SUPERIOR
     if low > -margin:
         return Judgement.EQUIVALENT if high < margin else Judgement.NON_INFERIOR
-    within = spread.interval(lead, 2 * level - 1) if level > 0.5 else (low, high)
+    within = spread.interval(lead, 2 * level - 1) if alone and level > 0.5 else (low, high)
     if within[0] > -margin and within[1] < margin:
         return Judgement.BY_TWO_TESTS
     return Judgement.INFERIOR if high < -margin else Judgement.UNDECIDED

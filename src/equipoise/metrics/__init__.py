@@ -310,7 +310,7 @@ def titled(name: str, labels: str = "soft") -> str:
         metric = named(name)
     except InputError:
         return f"{labels} {name}"
-    return metric.soft_title if labels == "soft" else f"{labels} {metric.title}"
+    return metric.called(labels)
 
 
 def typed(name: str) -> str:

@@ -373,12 +373,22 @@ class Metric:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """By its name in the catalogue, so that it can be made again in another process."""
-        if _of_name(self.name, self.bound) is not None:
-            return _of_name, (self.name, self.bound)
+        known = self.name, self.bound, self.soft_title
+        if _of_name(*known) is not None:
+            return _of_name, known
         return Metric, tuple(getattr(self, field.name) for field in fields(self))
 
     def __repr__(self) -> str:
         return f"Metric({self.name!r})"
+
+    def called(self, labels: str = "soft") -> str:
+        """What it is called in a sentence; by a standard soft and hard labels are the same."""
+        plain = labels == "soft" or self.soft_title == self.title
+        return self.soft_title if plain else f"{labels} {self.title}"
+
+    def by_standard(self) -> "Metric":
+        """The same where a reference standard is the truth, against which nothing is soft."""
+        return replace(self, soft_title=self.title, plain="")
 
     def reduce_each(self, prepared: Prepared, blocks: Sequence[Block]) -> list[Floats]:
         """Sums of several blocks, in one go where the metric knows how."""
@@ -423,7 +433,7 @@ class Metric:
         return float(self.score(truth, self.prepare(prediction), once)[0])
 
 
-def _of_name(name: str, bound: Names | None) -> Metric | None:
+def _of_name(name: str, bound: Names | None, soft_title: str) -> Metric | None:
     """The metric of the catalogue, for the classes that it was bound to; None of a guest."""
     from equipoise.metrics import named
 
@@ -431,7 +441,8 @@ def _of_name(name: str, bound: Names | None) -> Metric | None:
         metric = named(name)
     except InputError:
         return None
-    return metric if bound is None else metric.among(bound)
+    metric = metric if bound is None else metric.among(bound)
+    return metric if metric.soft_title == soft_title else metric.by_standard()
 
 
 def plain_value(metric: Metric, checked: tuple[Floats, Floats], weights: Any = None) -> float:

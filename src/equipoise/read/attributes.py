@@ -39,6 +39,7 @@ from equipoise.types import (
     Notices,
     as_notice,
     choice,
+    counted,
     frozen,
     immutable,
     listed,
@@ -139,7 +140,7 @@ class Attributes:
         if len(missing) and (on_missing == "error" or len(missing) == len(rows)):
             some = listed(items[int(i)] for i in missing)
             who = "annotated item" if self.of == "item" else "annotator"
-            got = f"no row for {len(missing):,} {who}s ({some})"
+            got = f"no row for {counted(len(missing), who)} ({some})"
             do = "add them, correct the ids, or ask for missing ones to be dropped"
             raise InputError("attributes", got, f"a row for every {who}", do)
         return np.where(rows < 0, -1, self.codes[:, rows])

@@ -105,7 +105,7 @@ def _table(evaluation: Evaluation) -> Html:
 
     The first column has intervals; a mark says where a model is surely below another.
     """
-    board = standings_chart(Answer(evaluation))
+    board = standings_chart(Answer(evaluation, evaluation.labels))
     heads = board.columns[:MOST_COLUMNS]
     cell = "padding:.15em .8em;white-space:nowrap;text-align:"
     lines = [
@@ -332,7 +332,7 @@ class Plots:
     def _words(self, standing: RankedModels) -> str:
         """What is scored, with the task where there are several."""
         task = standing.task if len(self.evaluation.tasks) > 1 else ""
-        return score_title(standing.metric.name, standing.labels, task)
+        return score_title(standing.metric, standing.labels, task)
 
     def _figure_of(self, chart: Chart) -> Figure:
         finding = Finding(key=chart.name, title="", sentence="", charts=(chart,))

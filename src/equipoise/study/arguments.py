@@ -8,15 +8,18 @@ The metrics that fit what models say, where nobody names any.
 ===============================  ===============================================================
 prediction                       metrics
 ===============================  ===============================================================
-decisions (0 and 1, class names) accuracy, Cohen's kappa (quadratic weighted for grades), F1
+decisions, yes or no             balanced accuracy, Cohen's kappa, F1
 scores, yes or no                AUROC, average precision
-probabilities of classes         accuracy, Cohen's kappa, AUROC
-probabilities of grades          quadratic weighted kappa, accuracy, ranked probability score
+decisions for classes            Cohen's kappa, accuracy, F1
+probabilities of classes         Cohen's kappa, accuracy, AUROC
+grades                           quadratic weighted kappa, ranked probability score, accuracy
 rankings under a model of truth  top-1 and top-3 accuracy
 ===============================  ===============================================================
 
-Decisions never get AUROC: a single point has no curve. Where some models decide and others give
-scores, all are compared by their decisions.
+Accuracy never comes first: where one class is common, nobody beats a model that always answers
+it. Decisions never get AUROC: a single point has no curve. Where some models decide on yes or
+no and others give scores, those are compared as scores, and everybody as decisions where as
+many items are called positive as those models do (`deciders_apart`).
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -257,7 +260,7 @@ def default_metrics(
     >>> default_metrics(votes, Predictions("resnet", ("a", "b"), np.array([0.9, 0.2])))
     ('auroc', 'average_precision')
     >>> default_metrics(votes, Predictions("rule", ("a", "b"), np.array([1.0, 0.0])))[0]
-    'accuracy'
+    'balanced_accuracy'
     """
     models = [predictions] if isinstance(predictions, Predictions) else list(predictions)
     first = next(iter(truth), None) if isinstance(truth, list | tuple) else truth
@@ -272,16 +275,32 @@ def default_metrics(
         if several and not ordered and first.draws > 1:
             more = ("topk_accuracy:k=3",) if len(first.classes) > PLENTY else ()
             return ("topk_accuracy", *more)
-    for model in models:
-        if model.decides:
-            return _decision_metrics(ordered=ordered)
+    deciding = [model.decides for model in models]
     if ordered:
-        return (GRADES, "accuracy", "ranked_probability_score")
+        return (GRADES, "ranked_probability_score", "accuracy")
     if several:
-        return ("accuracy", KAPPA, "auroc")
-    return ("auroc", "average_precision")
+        return (KAPPA, "accuracy", "f1" if any(deciding) else "auroc")
+    return (
+        ("balanced_accuracy", KAPPA, "f1") if all(deciding) else ("auroc", "average_precision")
+    )
 
 
-def _decision_metrics(*, ordered: bool) -> Names:
-    """Names of the metrics that fit decisions, the main one first."""
-    return ("accuracy", GRADES if ordered else KAPPA, "f1")
+def deciders_apart(
+    models: Sequence[Predictions], metrics: Names
+) -> tuple[list[Predictions], list[Predictions]]:
+    """Models that give scores, and those that only say yes or no, where order is compared.
+
+    Examples
+    --------
+    >>> a = Predictions("net", ("a", "b"), np.array([0.9, 0.2]))
+    >>> b = Predictions("rule", ("a", "b"), np.array([1.0, 0.0]))
+    >>> [len(side) for side in deciders_apart([a, b], ("auroc",))]
+    [1, 1]
+    """
+    scoring = {model.model for model in models if not model.decides}
+    if metrics[0] != "auroc" or any(model.classes for model in models):
+        return list(models), []
+    sides: tuple[list[Predictions], list[Predictions]] = ([], [])
+    for model in models:
+        sides[model.model not in scoring].append(model)
+    return sides

@@ -79,12 +79,12 @@ def _gold_notices(truths: Sequence[TaskTruth]) -> Iterator[Notice]:
         values = {"gold": gold, "votes": len(truth.items) - gold}
         if gold == len(truth.items):
             text = (
-                "All {gold:count} items are scored against adjudicated gold; items like these."
+                "All {gold:count} items are scored by the reference standard; items like these."
             )
             yield notice("gold_truth", text, **values).of(truth.task)
         elif gold:
             text = (
-                "{gold:count} items are scored against adjudicated gold, which annotators do "
+                "{gold:count} items are scored by the reference standard, which annotators do "
                 "not make uncertain, the other {votes:count} against their votes."
             )
             yield notice("some_gold", text, **values).of(truth.task)

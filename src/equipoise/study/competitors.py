@@ -48,7 +48,6 @@ from equipoise.types import (
     Annotations,
     Claim,
     ClaimFamily,
-    Decision,
     Estimand,
     Floats,
     InputError,
@@ -60,7 +59,6 @@ from equipoise.types import (
     Whom,
     collect_votes,
     count,
-    decide,
     immutable,
     notice,
     short_repr,
@@ -79,7 +77,9 @@ TRUTHS = {
     OTHERS: ("positives as the other readers call them", "answers as the other readers give"),
     GOLD: ("positives by the reference standard", "answers by the reference standard"),
 }
-POSSIBLE, ALL_MODELS = "models that could be first", "all models"
+POSSIBLE = "models that could be first, against readers"
+ALL_MODELS = "all models against readers"
+ALL_TASKS = "models against readers, task by task"
 MOST = 100  # readers that are compared, those with most votes
 KINDS = ("binary", "nominal", "ordinal")
 ABOUT_CUTS = ("thresholds", "cross_fitted", "tuning_split")
@@ -277,44 +277,59 @@ class ReaderTable:
             if not np.isnan(values).all()
         }
 
-    def decisions(self, models: Sequence[str]) -> Mapping[tuple[str, str], Decision]:
-        """What is claimed of models in every task, in one family of all tasks and models.
+    def task_claims(
+        self, models: Sequence[str], possible: Sequence[str]
+    ) -> Mapping[tuple[str, str], Claim]:
+        """Claims on models in every task, in one family of all tasks and models.
 
-        Of readers like these, or of these readers where they are too few to stand for others.
+        Of readers like these, or of these readers where they are too few to stand for others;
+        of a single task they are those on the mean.
         """
-        how, decisions = self.settings, {}
-        level = 1 - (1 - how.level) / len(self.tasks)
+        whom = Whom.LIKE_THESE if self.settings.items == "random" else Whom.THESE_ITEMS
+        if len(self.tasks) == 1:
+            of_mean = self.claims(possible)
+            of_task = {
+                model: of_mean.get((model, whom), of_mean.get((model, Whom.THESE_READERS)))
+                for model in models
+            }
+            return {(self.tasks[0].task, m): claim for m, claim in of_task.items() if claim}
+        claims: dict[tuple[str, str], Claim] = {}
         for part in self.tasks:
             if part.contrasts is None:
                 continue
-            other = part.contrasts.like_these.population.annotators
-            cell = part.contrasts.like_these if other else part.contrasts.these
-            places = [self.models.index(model) for model in models]
-            widths = simultaneous_widths(cell.subset(places), level)
-            for model, place, width in zip(models, places, widths, strict=True):
-                value = float(cell.values[place])
-                decisions[part.task, model] = decide(
-                    value - float(width), value + float(width), how.margin
-                )
-        return decisions
+            others = part.contrasts.like_these.population.annotators
+            cell = part.contrasts.like_these if others else part.contrasts.these
+            kind = whom if others else Whom.THESE_READERS
+            here = self._of_family(cell, (ALL_TASKS, models), kind, part.task)
+            claims |= {(part.task, model): claim for model, claim in here.items()}
+        return claims
 
     def _claims(
         self, cell: TwoWay, whom: Whom, possible: Sequence[str]
     ) -> dict[tuple[str, Whom], Claim]:
         inside = tuple(model for model in self.models if model in possible)
-        claims, how = {}, self.settings
+        claims = {}
         for name, members in ((ALL_MODELS, self.models), (POSSIBLE, inside)):
-            places = [self.models.index(model) for model in members]
-            widths = simultaneous_widths(cell.subset(places), how.level)
-            for model, place, width in zip(members, places, widths, strict=True):
-                measure, value = self.rows[place].measure, float(cell.values[place])
-                estimand = Estimand(
-                    self.titles[measure], TRUTHS[self.truth][not self.yes_no], model, "readers"
-                )
-                claims[model, whom] = Claim(
-                    estimand, whom, ClaimFamily(name, members), value,
-                    value - float(width), value + float(width), how.level, how.margin,
-                )  # fmt: skip
+            for model, claim in self._of_family(cell, (name, members), whom).items():
+                claims[model, whom] = claim
+        return claims
+
+    def _of_family(
+        self, cell: TwoWay, of: tuple[str, Sequence[str]], whom: Whom, task: str = ""
+    ) -> dict[str, Claim]:
+        """Claims that hold together; those on a task with those on all others."""
+        how, (name, members), tasks = self.settings, of, len(self.tasks) if task else 1
+        family, level = ClaimFamily(name, tasks * len(members)), 1 - (1 - how.level) / tasks
+        places = [self.models.index(model) for model in members]
+        widths = simultaneous_widths(cell.subset(places), level).tolist()
+        truth, claims = TRUTHS[self.truth][not self.yes_no], {}
+        for place, width in zip(places, widths, strict=True):
+            row, value = self.rows[place], float(cell.values[place])
+            metric = self.titles[row.measure] + (f" ({task})" if task else "")
+            claims[row.model] = Claim(
+                Estimand(metric, truth, row.model, "readers"), whom, family, value,
+                value - width, value + width, how.level, how.margin,
+            )  # fmt: skip
         return claims
 
 
@@ -326,7 +341,7 @@ def reader_tables(study: Study) -> tuple[ReaderTable, ...]:
     study
         Models and votes of people with names.
     """
-    study = with_stated_cuts(study)
+    study = with_stated_cuts(study.everybody)
     annotations = study.annotations
     codes = people_who_voted(annotations)
     cuts = [note for note in study.notices if note.code in ABOUT_CUTS]

@@ -20,6 +20,7 @@ import numpy as np
 
 from equipoise.inference import Family, Population, TwoWay, family, judge, normal_replicates
 from equipoise.inference.estimate import Estimate
+from equipoise.inference.intervals import best_claims
 from equipoise.inference.looks import Look
 from equipoise.inference.ranks import (
     average_ranks,
@@ -28,6 +29,7 @@ from equipoise.inference.ranks import (
     rank_probabilities,
 )
 from equipoise.inference.resampling import Resampling
+from equipoise.inference.spread import Spread
 from equipoise.metrics import Metric
 from equipoise.read.tables import rows_to_frame
 from equipoise.study.blocks import LABELS
@@ -35,6 +37,9 @@ from equipoise.study.thresholds import UsedThreshold
 from equipoise.study.truth import TaskTruth
 from equipoise.types import (
     Annotations,
+    Claim,
+    ClaimFamily,
+    Estimand,
     Floats,
     InputError,
     Names,
@@ -121,7 +126,7 @@ class Evaluation:
         What was resampled, and the level of the intervals.
     cells
         What the uncertainty of all models is made of, by task, metric and labels.
-    inference, margin, matters, looks
+    inference, margin, matters, labels, looks
         As in `Settings`; the last look is this one.
     questions
         The truth of each task, on the items that were scored.
@@ -151,6 +156,7 @@ class Evaluation:
     inference: str = "two-way"
     margin: float | None = None
     matters: float | None = None
+    labels: str = "soft"
     looks: tuple[Look, ...] = ()
     questions: tuple[TaskTruth, ...] = ()
     scores: tuple[Mapping[str, Floats], ...] = ()
@@ -350,7 +356,10 @@ class Evaluation:
         return self.cells[t][k][label]
 
     def family(self, metric: str, *, labels: str = "soft", task: str | None = None) -> Family:
-        """Simultaneous statements about all pairs of models in one question."""
+        """Simultaneous statements about all pairs of models in one question.
+
+        Those on a task hold together with those on all other tasks.
+        """
         return self._family(*self._cell(metric, labels, task))
 
     @property
@@ -371,6 +380,26 @@ class Evaluation:
             tasks = 1 if single else max(len(self.tasks) - 1, 1)  # all but their average
             self._families[key] = family(cell, higher=higher, level=self.level, questions=tasks)
         return self._families[key]
+
+    def claims(
+        self, metric: str, *, labels: str = "soft", task: str | None = None
+    ) -> tuple[Claim, ...]:
+        """What is claimed of every model next to the best there is, all pairs at once."""
+        t, k, label = self._cell(metric, labels, task)
+        cell, every = self.cells[t][k][label], self._family(t, k, label)
+        good = higher_is_better(self.values[t, k, label], self.metrics[k].better)
+        title, task = self.metrics[k].called(labels), self.tasks[t]
+        where, several = f" ({task})" if task else "", len(self.tasks) > 1 and task != MACRO
+        among = f"{title} in every task" if several else f"{title}{where}"
+        family = ClaimFamily(f"all pairs of models by {among}", len(self.models))
+        whose = cell.population.whose(labels)
+        estimand, whom = (
+            Estimand(f"{title}{where}", whose, "", "the best"),
+            cell.population.whom,
+        )
+        whom, level = cell.population.whom, self.level
+        like = Claim(estimand, whom, family, 0.0, 0.0, 0.0, level, self.margin)
+        return tuple(best_claims(cell, every, good, self.models, like))
 
     def differences(
         self, metric: str, *, labels: str = "soft", task: str | None = None
@@ -431,6 +460,17 @@ class Evaluation:
             self.plan.weights,
         )
 
+    def _judged(self, lead: float, spread: Spread, every: Family, pair: tuple[int, int]) -> str:
+        """What the margin makes of a lead, never more than all pairs at once allow."""
+        assert self.margin is not None
+        alone = len(self.models) == 2 and len(self.tasks) == 1
+        low, high = spread.interval(lead, self.level)
+        if not alone:
+            half = every.critical * spread.standard_error
+            low, high = lead - half, lead + half
+        ends = every.ends(*pair, low, high)
+        return judge(lead, spread, self.margin, self.level, ends, alone=alone).value
+
     def _differences(
         self, cell: tuple[int, int, int], pairs: list[tuple[int, int]]
     ) -> list[Difference]:
@@ -450,11 +490,10 @@ class Evaluation:
                 tested = spread.standard_error, spread.df, spread.p_value(gap.value)
             if spread is not None and self.margin is not None and not math.isnan(low):
                 sign = 1 if self.metrics[k].better == "higher" else -1
-                both = (sign * gap.value, -sign * gap.value)
-                first, second = (
-                    judge(oriented, spread, self.margin, self.level).value for oriented in both
+                judged = (
+                    self._judged(sign * gap.value, spread, every_pair, (a, b)),
+                    self._judged(-sign * gap.value, spread, every_pair, (b, a)),
                 )
-                judged = first, second
             adjusted = float(every_pair.p[a, b])
             apart = bool(every_pair.better[a, b] or every_pair.better[b, a])
             share = float(win[a, b])

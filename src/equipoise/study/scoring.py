@@ -96,6 +96,7 @@ def score_study(study: "Study") -> Evaluation:
         margin=how.margin,
         matters=how.matters,
         looks=how.looks,
+        labels=how.labels,
         questions=tuple(task.question for task in aligned),
         scores=tuple(task.scores for task in aligned),
         decided=tuple(task.decided for task in aligned),
@@ -342,12 +343,7 @@ class _Scorer:
         of_draws = next((metric for metric in metrics if metric.labels == "draws"), None)
         self.truths = [_draw_truth(entry.question, of_draws) for entry in aligned if of_draws]
         self.errors: dict[str, float] = {}
-        target = TargetPopulation(
-            how.items == "random",
-            how.annotators == "random",
-            panel_is_named(aligned, plan),
-            Reason.ALONE if plan.annotators == 1 else Reason.NONE,
-        )
+        target = target_population(aligned, plan, how)
         self.shared = Uncertainty(aligned, self.prepared, plan, target, self.workers)
         questions = [entry.question for entry in aligned]
         self.chunks = _ChunkScorer(questions, self.prepared, metrics, plan)
@@ -542,6 +538,18 @@ class _DrawScores(NamedTuple):
     without: Floats
     drawn: Floats
     error: float
+
+
+def target_population(
+    aligned: Sequence[Aligned], plan: Resampling, how: "Settings"
+) -> TargetPopulation:
+    """Whom a result should speak for."""
+    return TargetPopulation(
+        how.items == "random",
+        how.annotators == "random",
+        panel_is_named(aligned, plan),
+        Reason.ALONE if plan.annotators == 1 else Reason.NONE,
+    )
 
 
 def panel_is_named(aligned: Sequence[Aligned], plan: Resampling) -> bool:

@@ -11,7 +11,7 @@ Views are studies again: with some of the votes or items, against another truth,
 competitors or metrics. They keep what stays the same, so that nothing is made twice.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from os import PathLike
@@ -30,6 +30,7 @@ from equipoise.study.arguments import (
     as_annotations,
     as_metrics,
     as_study,
+    deciders_apart,
     default_metrics,
     file_paths,
 )
@@ -44,6 +45,7 @@ from equipoise.types import (
     InputError,
     Ints,
     Names,
+    Notice,
     Notices,
     Option,
     Plausibilities,
@@ -217,6 +219,8 @@ class Study:
         Thresholds that were asked for, and that no metric needed.
     used
         The thresholds by which scores became decisions.
+    deciders
+        What models say that only decide, where the others are compared by their scores.
     notices
         What was done to the study when it was made.
     frame
@@ -235,11 +239,25 @@ class Study:
     annotator_attributes: "Attributes | None" = None
     thresholds: Thresholds | None = None
     used: tuple[UsedThreshold, ...] = ()
+    deciders: tuple[Predictions, ...] = ()
     notices: Notices = ()
     frame: str = ""
     tell: Progress = silent
 
     __repr__ = short_repr
+
+    def __post_init__(self) -> None:
+        if self.by_standard:
+            metrics = tuple(metric.by_standard() for metric in self.metrics)
+            object.__setattr__(self, "metrics", metrics)
+
+    @cached_property
+    def by_standard(self) -> bool:
+        """Whether the truth is a reference standard: every item has gold in its tasks."""
+        truth = self.truth
+        if not isinstance(truth, Annotations) or truth.is_gold is None:
+            return False
+        return bool(np.isin(truth.cells, truth.cells[truth.gold]).all())
 
     @classmethod
     def of(
@@ -255,12 +273,16 @@ class Study:
         """Check a study, and give its models their thresholds; parameters as in `evaluate`."""
         how = settings or Settings()
         models, truth, frame = as_study(predictions, truth)
-        chosen = _metrics(default_metrics(truth, models) if metrics is None else metrics)
+        deciders: list[Predictions] = []
+        if metrics is None:
+            metrics = default_metrics(truth, models)
+            models, deciders = deciders_apart(models, metrics)
+        chosen = _metrics(metrics)
         _check_margin(how.margin, chosen[0])
         tables = {table.of: table for table in attributes}
         truth = _in_groups(_checked_truth(truth), how, tables)
         if isinstance(truth, Annotations) and how.circular != CHECKED:
-            truth = independent(truth, models, how.circular)
+            truth = independent(truth, [*models, *deciders], how.circular)
         how, notices = _at_look(how, truth)
         study = cls(
             predictions=tuple(models),
@@ -273,7 +295,8 @@ class Study:
             tell=how.progress or silent,
             attributes=tables.get("item"),
             annotator_attributes=tables.get("annotator"),
-            notices=notices,
+            deciders=tuple(deciders),
+            notices=(*_about_deciders(deciders), *notices),
         )
         if isinstance(how.prevalence, Mapping):
             for task in how.prevalence:
@@ -491,6 +514,13 @@ class Study:
             view.__dict__["_alignment"] = tuple(decided_anew(tasks, view.predictions)), notices
         return view
 
+    @property
+    def everybody(self) -> "Study":
+        """The same with the models that only decide, for comparisons of decisions."""
+        if not self.deciders:
+            return self
+        return self.with_competitors((*self.predictions, *self.deciders), deciders=())
+
     def of_models(self, names: Sequence[str]) -> "Study":
         """Some of the models, in their order, with the scores that they have."""
         models = [model for name in names for model in self.predictions if model.model == name]
@@ -529,11 +559,8 @@ class Study:
             (),
             truth=votes,
             votes=votes,
-            predictions=tuple(
-                _of_items(model, items[model.task])
-                for model in self.predictions
-                if model.task in items
-            ),
+            predictions=_of_rated_items(self.predictions, items),
+            deciders=_of_rated_items(self.deciders, items),
             resampling=self._resampling_of(rated),
         )
 
@@ -548,9 +575,9 @@ class Study:
                 "rows marked is_gold beside the votes of readers",
                 hint("add them, or choose {}", TWO_WAY),
             )
-        keep = np.isin(cells, cells[gold])
-        if keep.all():
+        if self.by_standard:
             return self
+        keep = np.isin(cells, cells[gold])
         text = "{left:count} items without gold are left out."
         left = len(votes.items) - len(np.unique(votes.item[gold]))
         note = notice("without_gold", text, left=left)
@@ -571,6 +598,7 @@ class Study:
             truth=truth,
             votes=truth if isinstance(truth, Annotations) else votes,
             predictions=tuple(_of_items(model, wanted) for model in self.predictions),
+            deciders=tuple(_of_items(model, wanted) for model in self.deciders),
             resampling=self._resampling_of(keep),
         )
 
@@ -808,6 +836,23 @@ def _part_of(part: Any, wanted: frozenset[str]) -> Any:
 def _items_with_votes(votes: Annotations, task: str) -> frozenset[str]:
     """Names of the items with votes in a task."""
     return frozenset(votes.items[i] for i in np.unique(votes.item[votes.in_task(task)]))
+
+
+def _about_deciders(deciders: Sequence[Predictions]) -> Iterator[Notice]:
+    names = tuple(dict.fromkeys(model.model for model in deciders))
+    if names:
+        text = (
+            "{names:listed} only say{verb} yes or no, which has no order: compared with the "
+            "others as decisions, where as many items are called positive."
+        )
+        yield notice("deciders", text, names=names, verb="s" * (len(names) == 1))
+
+
+def _of_rated_items(
+    models: Iterable[Predictions], items: Mapping[str, frozenset[str]]
+) -> tuple[Predictions, ...]:
+    """What models say of the items that are left in every task, by its name."""
+    return tuple(_of_items(model, items[model.task]) for model in models if model.task in items)
 
 
 def _of_items(model: Predictions, wanted: frozenset[str]) -> Predictions:

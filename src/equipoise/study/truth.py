@@ -40,6 +40,13 @@ from equipoise.types import (
     short_repr,
 )
 
+
+def no_votes(where: str) -> InputError:
+    """That an analysis of votes has none to vary: a reference standard is the truth."""
+    got, wanted = "a reference standard of every item", "a truth that votes make"
+    return InputError(where, got, wanted, hint("choose {}", Option("gold", "ignore")))
+
+
 MOST = 64  # binomial tables are kept for items of at most this many votes
 
 

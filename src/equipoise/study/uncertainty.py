@@ -30,13 +30,13 @@ from equipoise.inference import (
 )
 from equipoise.inference.ballots import FEW_UNITS
 from equipoise.inference.proportions import Trials
-from equipoise.inference.resampling import Resampling, resample
+from equipoise.inference.resampling import Resampling
 from equipoise.metrics import Influence, Metric, Prepared
 from equipoise.scale.engine import threads
 from equipoise.study.alignment import Aligned
 from equipoise.study.blocks import LABELS, chunk_width, hard_labels, pair
 from equipoise.study.sums import Sums, indicator
-from equipoise.types import Annotations, Floats, Ints, is_panel
+from equipoise.types import Floats, Ints
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -583,16 +583,6 @@ class Uncertainty:
             population=population,
             votes=votes,
         )
-
-
-def uncertainty_of(aligned: Sequence[Aligned], annotations: Annotations) -> Uncertainty:
-    """What numbers about votes and predictions share, for items and annotators like these."""
-    plan = resample(annotations, "items", replicates=1)
-    who = annotations.annotator
-    named = who is not None and is_panel(annotations.item, who, len(annotations.items))
-    alone = who is not None and plan.annotators == 1
-    target = TargetPopulation(named=named, reason=Reason.ALONE if alone else Reason.NONE)
-    return Uncertainty(aligned, [], plan, target, workers=1)
 
 
 class Part(NamedTuple):

@@ -34,18 +34,22 @@ from equipoise.inference import (
     two_way,
 )
 from equipoise.inference.ballots import few_units
+from equipoise.inference.intervals import best_claims
 from equipoise.inference.ranks import higher_is_better
 from equipoise.inference.resampling import Resampling
 from equipoise.metrics import Metric
 from equipoise.study.alignment import Aligned
 from equipoise.study.blocks import LABELS, hard_labels
-from equipoise.study.scoring import metrics_of_tasks, panel_is_named
+from equipoise.study.scoring import metrics_of_tasks, target_population
 from equipoise.study.truth import TaskTruth, task_truths
-from equipoise.study.uncertainty import Part, TargetPopulation, Uncertainty
+from equipoise.study.uncertainty import Part, Uncertainty
 from equipoise.truth.choosing import model
 from equipoise.types import (
     Annotations,
     Bools,
+    Claim,
+    ClaimFamily,
+    Estimand,
     Floats,
     InputError,
     Ints,
@@ -130,6 +134,12 @@ class Contest:
     def modelled(self) -> bool:
         """Whether the truth is a model of it, not the votes themselves."""
         return any(task.question.plausible is not None for task in self.tasks)
+
+    @property
+    def by_standard(self) -> bool:
+        """Whether a reference standard is the truth of every item."""
+        votes = [task.question.votes for task in self.tasks]
+        return all(of_task is not None and of_task.gold.all() for of_task in votes)
 
     @property
     def votes(self) -> Annotations:
@@ -431,7 +441,17 @@ class Scored:
         """Whether contrasts can speak for other annotators."""
         return self.parts is not None and self.parts.votes is not None
 
-    def best_group(self, *, annotators: bool = True) -> frozenset[str]:
+    def claims(self, title: str, name: str, level: float) -> Iterator[Claim]:
+        """What is claimed of every competitor next to the best, at the level of a family."""
+        every = family(self.table, higher=self.metric.better == "higher", level=level)
+        whom, group = self.table.population, ClaimFamily(name, len(self.competitors))
+        estimand = Estimand(title, whom.whose(), "", "the best")
+        like = Claim(estimand, whom.whom, group, 0.0, 0.0, 0.0, self.level)
+        return best_claims(self.table, every, self.good, self.competitors, like)
+
+    def best_group(
+        self, *, annotators: bool = True, level: float | None = None
+    ) -> frozenset[str]:
         """Who may be the best; empty where a value is undefined.
 
         `annotators` is whether for other annotators too, or for these votes alone.
@@ -439,7 +459,8 @@ class Scored:
         table = self.table if annotators else self.for_these_votes
         if np.isnan(self.good).any() or not table.population.decides:
             return frozenset()
-        best = family(table, higher=self.metric.better == "higher", level=self.level).best
+        level = level or self.level
+        best = family(table, higher=self.metric.better == "higher", level=level).best
         return frozenset(
             name for name, first in zip(self.competitors, best, strict=True) if first
         )
@@ -492,14 +513,8 @@ class _Scorer(Uncertainty):
             ]
             for task in tasks
         ]
-        settings = contest.settings
-        target = TargetPopulation(
-            settings.items == "random",
-            settings.annotators == "random",
-            panel_is_named(tasks, plan),
-            Reason.ALONE if plan.annotators == 1 else Reason.NONE,
-        )
-        super().__init__(tasks, prepared, plan, target, settings.workers)
+        target = target_population(tasks, plan, contest.settings)
+        super().__init__(tasks, prepared, plan, target, contest.settings.workers)
 
     def run(self) -> Scored:
         """Values, their uncertainty, and the same on the axes of the study."""

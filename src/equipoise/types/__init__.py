@@ -77,6 +77,7 @@ from equipoise.types.claims import (
     Decision,
     Estimand,
     Whom,
+    claims_in_words,
     decide,
 )
 from equipoise.types.findings import (
@@ -94,6 +95,7 @@ from equipoise.types.findings import (
     cite,
     cited,
     columns,
+    families_in_words,
     finding_json,
     largest_by,
     left_out,

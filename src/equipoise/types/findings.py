@@ -46,6 +46,7 @@ from equipoise.types.charts import (
     Worklist,
     distinct_lines,
 )
+from equipoise.types.claims import Claim
 from equipoise.types.notices import Notices, worded
 from equipoise.types.numbers import UNDEFINED
 from equipoise.types.records import immutable
@@ -241,6 +242,8 @@ class Finding:
         Whether the page folds it away under "Evidence", with its sentence.
     nav
         What the navigation of the page calls it; empty where it is not named there.
+    claims
+        What it asserts; its sentences say no more than these.
     about, verdict
         Of a question whether the verdict depends on something: on what, and the answer in a
         few words; empty where it is none. All of them are one section of the page.
@@ -262,6 +265,7 @@ class Finding:
     brief: bool = True
     evidence: bool = False
     nav: str = ""
+    claims: tuple[Claim, ...] = ()
     about: str = ""
     verdict: str = ""
 
@@ -285,6 +289,8 @@ class Card:
     holds_for, settled_by, caveat
         Whom it speaks for, what would settle what it leaves open, and the one thing that may
         change the decision; empty where there is none.
+    claims
+        What it asserts.
     """
 
     answer: str
@@ -293,6 +299,7 @@ class Card:
     holds_for: str = ""
     settled_by: str = ""
     caveat: str = ""
+    claims: tuple[Claim, ...] = ()
 
     def __str__(self) -> str:
         return self.answer
@@ -514,8 +521,23 @@ def finding_json(finding: Finding) -> dict[str, JsonValue]:
         **({"more": [str(sentence) for sentence in finding.more]} if finding.more else {}),
         "rows": _rows(first),
         **{table.name: _rows(table) for table in others if table is not None},
+        **({"claims": [_claim(claim) for claim in finding.claims]} if finding.claims else {}),
         "notices": list(worded(finding.notices)),
     }
+
+
+def families_in_words(parts: "Iterable[Card | Finding]") -> str:
+    """In which families claims hold, and how surely, as a sentence; empty without claims."""
+    names = dict.fromkeys(claim.held for part in parts for claim in part.claims)
+    if not names:
+        return ""
+    return f"Claims of one family hold all together, so surely: {'; '.join(names)}."
+
+
+def _claim(claim: Claim) -> JsonValue:
+    facts = {"population": str(claim.population), "family": claim.held}
+    ends = {name: plain(getattr(claim, name)) for name in ("value", "low", "high")}
+    return {**claim.estimand._asdict(), **facts, **ends, "decision": str(claim.decision)}
 
 
 def plain(value: object) -> JsonValue:

@@ -7,8 +7,8 @@ part is the better one where the paired difference excludes 0.
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations, product
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +17,7 @@ from equipoise.inference import TwoWay
 from equipoise.metrics import named
 from equipoise.types import (
     Card,
+    Claim,
     Column,
     Dot,
     Dots,
@@ -248,7 +249,16 @@ def _card(result: UncertaintyEvaluation) -> Card:
         holds_for=f"{_population(result)}, with labels taken as the truth",
         settled_by="" if single else _settled_by(result),
         caveat=_caveat(result),
+        claims=tuple(_claims(result)),
     )
+
+
+def _claims(result: UncertaintyEvaluation) -> Iterator[Claim]:
+    """What is claimed of every method on every task, all pairs of methods at once."""
+    for task, architecture in product(result.tasks, result.study.architectures):
+        judged = result.judged(task, architecture)
+        for claim in () if judged is None else judged.claims(task.metrics[0]):
+            yield claim.about(f"{task.title} {architecture}".strip())
 
 
 def _leaders(result: UncertaintyEvaluation, architecture: str) -> str:

@@ -64,7 +64,7 @@ def make_card(
     front = answer.front
     cautions = worded(_decisive(answer, notices), command=command)
     return Card(
-        answer=headline(answer),
+        answer=headline(answer, nouns),
         lede=_lede(answer, nouns),
         standing=tuple(
             (name, bool(inside))
@@ -76,13 +76,16 @@ def make_card(
         holds_for=_holds_for(front, sample, nouns),
         settled_by=_settled_by(answer, nouns, command=command),
         caveat=next(_caveats(answer, nouns, cautions), ""),
+        claims=tuple(
+            claim for standing in (front, *_other_metrics(answer)) for claim in standing.claims
+        ),
     )
 
 
-def headline(answer: Answer) -> str:
-    """The answer in one sentence."""
+def headline(answer: Answer, nouns: Nouns) -> str:
+    """The answer in one sentence, and in a second one where other metrics give another."""
     front = answer.front
-    what = answer.front.title
+    what = f"{front.title} against {_whose(front, nouns)}"
     if not front.known:
         return f"No model has a{_finite(front)} value of {what}, so there is nothing to decide."
     first = front.models[0]
@@ -94,12 +97,39 @@ def headline(answer: Answer) -> str:
         return f"{first} is the only model with a{_finite(front)} value of {what}."
     if not front.decides:
         top = "highest" if answer.metric.better == "higher" else "best"
+        top += f" in {what}"
         why = f"{front.population.people} are too few to say for others like them"
         if front.population.decides:
             why = "how sure that is, is undefined"
         return f"{first} scores {top}, but {why}{end}."
-    by = "" if answer.metric.name.startswith("auroc") else f"By {what}, "
-    return f"{by}{_decided(answer, front, plain=not by)}{end}."
+    sentence = f"By {what}, {decided_words(answer, front)}{end}."
+    others: dict[str, list[str]] = {}
+    for standing in _other_metrics(answer):
+        others.setdefault(decided_words(answer, standing), []).append(standing.title)
+    more = "; ".join(f"by {joined(titles)}, {words}" for words, titles in others.items())
+    return f"{sentence} {capital(more)}." if more else sentence
+
+
+def _whose(front: RankedModels, nouns: Nouns) -> str:
+    """Whose truth it is, in the words of those who asked."""
+    people = f" of {nouns.annotators}" if front.population.effective else ""
+    return front.whose.replace("votes", f"votes{people}")
+
+
+def _other_metrics(answer: Answer) -> list[RankedModels]:
+    """The other metrics that put other models into the best group."""
+    front = answer.front
+    standings = (
+        answer.standing(front.task, metric, answer.labels)
+        for metric in answer.evaluation.metrics[1:]
+    )
+    return [
+        standing
+        for standing in standings
+        if front.decides
+        and standing.decides
+        and set(standing.best_group) != set(front.best_group)
+    ]
 
 
 def _finite(front: RankedModels) -> str:
@@ -115,9 +145,8 @@ def _without_value(front: RankedModels) -> str:
     return f"; {who} {'has' if len(missing) == 1 else 'have'} no{_finite(front)} value"
 
 
-def _decided(answer: Answer, front: RankedModels, *, plain: bool) -> str:
-    """Who is in the best group, and who is not; `plain` begins a sentence."""
-    begin = capital if plain else str
+def decided_words(answer: Answer, front: RankedModels) -> str:
+    """Who is in the best group, and who is not, within a sentence."""
     group, behind = front.best_group, front.behind
     if len(group) == 1:
         if len(behind) == 1:
@@ -128,7 +157,7 @@ def _decided(answer: Answer, front: RankedModels, *, plain: bool) -> str:
     if not behind:
         if len(group) == 2:
             return f"{group[0]} and {group[1]} cannot be told apart"
-        return f"{begin('the')} {in_words(len(group))} models cannot be told apart"
+        return f"the {in_words(len(group))} models cannot be told apart"
     if len(behind) > NAMED:
         fall = f"{in_words(len(behind))} fall behind"
     else:
@@ -136,7 +165,7 @@ def _decided(answer: Answer, front: RankedModels, *, plain: bool) -> str:
     if len(group) == 2:
         return f"{group[0]} and {group[1]} cannot be told apart; {fall}"
     how_many = in_words(front.known)
-    return f"{begin(in_words(len(group)))} of {how_many} models cannot be told apart; {fall}"
+    return f"{in_words(len(group))} of {how_many} models cannot be told apart; {fall}"
 
 
 def _alike(answer: Answer, group: Sequence[str]) -> bool:
@@ -316,16 +345,12 @@ def _mixed(answer: Answer) -> Iterator[str]:
     done = answer.evaluation
     if answer.metric.decides or not done.predictions:
         return
-    plain = {prediction.model: True for prediction in done.predictions}
-    for prediction in done.predictions:
-        plain[prediction.model] = plain[prediction.model] and prediction.decides
-    deciding = [name for name, only in plain.items() if only]
-    if deciding and len(deciding) < len(plain):
-        verb = "only decides" if len(deciding) == 1 else "only decide"
+    scoring = {model.model for model in done.predictions if not model.decides}
+    deciding = [name for name in answer.front.models if name not in scoring]
+    if deciding and scoring:
         yield (
-            f"{joined(deciding, most=NAMED)} {verb}, others give scores: "
-            f"{answer.front.title} favours scores. Compare decisions, for example by "
-            "accuracy."
+            f"{joined(deciding, most=NAMED)} only say{'s' * (len(deciding) == 1)} yes or no, "
+            f"others give scores: {answer.front.title} favours scores. Compare decisions."
         )
 
 

@@ -19,13 +19,15 @@ from functools import cached_property
 
 import numpy as np
 
-from equipoise.inference import Family, Population, TwoWay
+from equipoise.inference import Population, Reason
+from equipoise.inference.intervals import distances
 from equipoise.inference.ranks import higher_is_better
 from equipoise.metrics import Metric, confusion_matrix
 from equipoise.study import LABELS, MACRO, Evaluation
 from equipoise.types import (
     Bools,
     Cell,
+    Claim,
     Column,
     Dot,
     Dots,
@@ -33,7 +35,6 @@ from equipoise.types import (
     Finding,
     Floats,
     Heat,
-    Ints,
     Names,
     Nouns,
     Standings,
@@ -50,7 +51,6 @@ from equipoise.types import (
     percent,
     ratio,
     rows_of,
-    some,
 )
 from equipoise.types import Standing as Place
 
@@ -76,6 +76,8 @@ class RankedModels:
         is, all pairs at once, (models,); nan where no verdict is possible.
     population
         Whom it speaks for.
+    claims
+        How every model compares with the best there is.
     """
 
     task: str
@@ -90,6 +92,12 @@ class RankedModels:
     least: Floats
     most: Floats
     population: Population
+    claims: tuple[Claim, ...] = ()
+
+    @property
+    def whose(self) -> str:
+        """Whose truth it is."""
+        return self.population.whose(self.labels)
 
     @property
     def title(self) -> str:
@@ -156,6 +164,11 @@ class Answer:
     def metric(self) -> Metric:
         """The metric that decides."""
         return self.evaluation.metrics[0]
+
+    @property
+    def by_standard(self) -> bool:
+        """Whether a reference standard is the truth."""
+        return self.evaluation.population.reason is Reason.GOLD
 
     @property
     def tasks(self) -> Names:
@@ -233,7 +246,7 @@ class Answer:
             (np.array(done.models), -np.nan_to_num(good, nan=-math.inf))
         )  # ties by name
         order = order[np.argsort(~np.isfinite(values[order]), kind="stable")]
-        gap, least, most = _distances(cell, family, good, values)
+        gap, least, most = distances(cell, family, good)
         return RankedModels(
             task,
             metric,
@@ -245,35 +258,10 @@ class Answer:
             (~family.better.any(axis=0) & ~np.isinf(values))[order],
             gap[order],
             least[order],
-            most[order],
+            np.maximum(0.0, most[order]),
             cell.population,
+            done.claims(name, **where),
         )
-
-
-def _distances(
-    cell: TwoWay, family: Family, good: Floats, values: Floats
-) -> tuple[Floats, Floats, Floats]:
-    """How far every model is below the best: seen, at least and at most."""
-    number = len(good)
-    seen, least, most = (np.full(number, np.nan) for _ in range(3))
-    defined: Ints = np.flatnonzero(np.isfinite(values))
-    if not len(defined):
-        return seen, least, most
-    seen[defined] = good[defined].max() - good[defined]
-    if len(defined) < 2 or not math.isfinite(family.critical):
-        return seen, least, most
-    for i in defined:
-        others = [j for j in defined if j != i]
-        ahead = good[others] - good[i]
-        reach = family.critical * np.array(
-            [cell.between(int(i), int(j)).standard_error for j in others]
-        )
-        reach = np.where(family.better[i, others], np.minimum(reach, -ahead), reach)
-        most[i] = np.maximum(0.0, (ahead + reach).max())  # undefined stays so
-        least[i] = np.maximum(0.0, (ahead - reach).max())
-    beaten: Bools = np.asarray(family.better.any(axis=0))
-    least[defined[~beaten[defined]]] = 0.0  # the best group may be best
-    return seen, least, most
 
 
 def typical_reach(standing: RankedModels) -> float:
@@ -313,6 +301,7 @@ def standings_finding(
         more=tuple(_notes(answer, nouns)),
         charts=(chart,),
         tables=(_values_table(answer),),
+        claims=_claims_of([answer.front, *answer.columns]),
         nav=capital(nouns.tasks) if len(answer.tasks) > 1 else "Scores",
     )
 
@@ -330,7 +319,6 @@ def metrics_finding(answer: Answer, *, asked: bool = False) -> Finding | None:
         return None
     task, labels = answer.front.task, answer.labels
     standings = [answer.standing(task, metric, labels) for metric in done.metrics]
-    parts = [_metric_words(standing) for standing in standings if standing.decides]
     chart = replace(
         _matrix(answer, standings, [_metric_head(standing) for standing in standings]),
         name="metrics",
@@ -339,21 +327,15 @@ def metrics_finding(answer: Answer, *, asked: bool = False) -> Finding | None:
     return Finding(
         key="metrics",
         title="Every metric",
-        sentence=f"{capital('; '.join(parts))}.",
+        sentence="",
         charts=(chart,),
         brief=asked,
-        nav="Metrics",
+        claims=_claims_of(standings),
     )
 
 
-def _metric_words(standing: RankedModels) -> str:
-    """Who is in the best group by one metric."""
-    group, title = standing.best_group, standing.metric.title
-    if len(group) == standing.known:
-        return f"{title} tells none apart"
-    if len(group) <= NAMED:
-        return f"best by {title}: {joined(group)}"
-    return f"{some(len(group), 'model')} in the best group by {title}"
+def _claims_of(standings: Sequence[RankedModels]) -> tuple[Claim, ...]:
+    return tuple(claim for standing in standings for claim in standing.claims)
 
 
 def standings_chart(answer: Answer, foot: tuple[tuple[str, Names], ...] = ()) -> Standings:
@@ -417,52 +399,18 @@ def _place(answer: Answer, column: RankedModels, name: str) -> Place:
 def _title(answer: Answer, nouns: Nouns) -> str:
     """What the matrix shows."""
     if len(answer.tasks) < 2:
-        return _metrics_title(answer)
-    tasks = answer.columns
-    stay = all_inside(tasks)
-    part = [(len(standing.behind), standing.task) for standing in tasks if standing.decides]
-    if not part:
-        return f"Every {nouns.task} by itself"
-    most = max(part, key=lambda x: x[0])
-    if most[0] == 0:
-        return f"No {nouns.task} tells any two models apart"
-    who = capital(some(len(stay), "model")) if len(stay) != 1 else stay[0]
-    start = (
-        f"{who} {'stays' if len(stay) == 1 else 'stay'} in the best group for every "
-        f"{nouns.task}"
-        if stay
-        else f"No model is in the best group for every {nouns.task}"
-    )
-    blind = [task for number, task in part if number == 0]
-    none = f", {blind[0]} none" if len(blind) == 1 else ""
-    none = f", {in_words(len(blind))} tell none" if len(blind) > 1 else none
-    return f"{start}; {most[1]} tells most apart{none}"
-
-
-def _metrics_title(answer: Answer) -> str:
-    standings = (answer.front, *answer.columns)
-    stay = all_inside(standings)
-    if not answer.front.decides and answer.front.known > 1:
-        return "Scores, of which no model can be said to be better"
-    if len(standings) == 1 or answer.front.known < 2:
         return "The scores"
-    names = [standing.metric.title for standing in standings]
+    if not any(standing.decides for standing in answer.columns):
+        return f"Every {nouns.task} by itself"
+    stay = all_inside(answer.columns)
     if not stay:
-        return f"{joined(names)} put different models in front"
-    if len(stay) == 1:
-        who, verb = stay[0], "is"
-    elif len(stay) == answer.front.known:
-        who, verb = "Every model", "is"
-    else:
-        who, verb = capital(some(len(stay), "model")), "are"
-    return f"{who} {verb} in the best group by {joined(names)}"
+        return f"No model is in the best group for every {nouns.task}"
+    return f"In the best group for every {nouns.task}: {joined(stay, most=6)}"
 
 
 def _notes(answer: Answer, nouns: Nouns) -> list[str]:
     """What one needs to read the matrix."""
     notes = []
-    if len(answer.tasks) > 1 and (stay := all_inside(answer.columns)):
-        notes.append(f"In the best group of every single {nouns.task}: {joined(stay, most=6)}.")
     if answer.front.known > 1:
         notes.append(
             "Intervals of single values may overlap while models differ: all models score the "
@@ -508,6 +456,7 @@ def distance_finding(answer: Answer) -> Finding | None:
         sentence=f"{_distance_title(answer)}.",
         charts=(chart,),
         tables=(_distance_table(front),),
+        claims=front.claims,
         nav="Models",
     )
 
@@ -547,32 +496,15 @@ def distance_chart(standing: RankedModels, *, level: float, margin: float | None
 
 def _distance_title(answer: Answer) -> str:
     front, margin = answer.front, answer.evaluation.margin
-    most = front.most[: front.known]
-    all_of_them = f"all {in_words(front.known)}" if front.known > 2 else "both"
     side = "below" if answer.metric.better == "higher" else "above"
-    if margin is not None:
-        good = front.within(margin)
-        who = some(len(good), "model") if good else "no model"
-        if len(good) == front.known:
-            who = f"{all_of_them} models" if front.known > 2 else "both models"
-        end = (
-            ""
-            if len(good) == front.known
-            else f", {all_of_them} within {bound(float(most.max()))}"
-        )
-        are = "is" if len(good) < 2 else "are"
-        return f"{capital(who)} {are} shown to be within {chosen(margin)} of the best{end}"
-    first, last = front.models[0], front.models[int(most.argmax())]
-    if float(most.max()) == 0:
-        return f"{capital(all_of_them)} are as good as the best"
-    if first == last or front.known < 2:
-        return f"{first} may lie up to {bound(float(most[0]))} {side} the best"
-    if float(most[0]) <= 0:
-        return f"{first} is the best; {last} lies up to {bound(float(most.max()))} {side} it"
-    return (
-        f"{first} may lie up to {bound(float(most[0]))} {side} the best, {last} up to "
-        f"{bound(float(most.max()))}"
-    )
+    if margin is None:
+        farthest = float(front.most[: front.known].max())
+        if farthest < 0.0005:
+            return "All are as good as the best"
+        return f"None is more than {bound(farthest)} {side} the best"
+    good = capital(in_words(len(front.within(margin))))
+    of, size = in_words(front.known), chosen(margin)
+    return f"{good} of {of} are shown to be within {size} of the best"
 
 
 def _distance_table(front: RankedModels) -> Table:
@@ -636,15 +568,16 @@ def confusions(answer: Answer) -> Iterator[Finding]:
     if not worst:
         return
     share, votes_for, decided = max(worst, key=lambda mistake: mistake[0])
+    of = "items" if answer.by_standard else "votes"
     yield Finding(
         key="confusion",
         title=f"What {leader} takes for what",
-        sentence=f"Of the votes for {votes_for}, {percent(share)} are decided as {decided}.",
+        sentence=f"Of the {of} for {votes_for}, {percent(share)} are decided as {decided}.",
         charts=tuple(charts),
         tables=(
             Table(
                 name="confusion",
-                caption=f"Expected counts and shares of votes, decisions of {leader}",
+                caption=f"Expected counts and shares of {of}, decisions of {leader}",
                 columns=(
                     *columns(task="text", votes_for="text", decided="text"),
                     Column("expected", "expected count", "number"),
@@ -668,13 +601,14 @@ def _confusion(answer: Answer, leader: str, place: int) -> tuple[Heat, Floats]:
     table = confusion_matrix(labels, scores if decided is None else decided)
     whole = table.sum(axis=1, keepdims=True)
     where = f", {truth.task}" if truth.task else ""
+    of = "items of" if answer.by_standard else "votes for"
     chart = Heat(
         name=f"confusion-{place + 1}",
-        caption=f"Of the votes for each class, what {leader} decides{where}",
+        caption=f"Of the {of} each class, what {leader} decides{where}",
         rows=classes,
         columns=classes,
         values=ratio(table, whole),
         x="decided",
-        y="votes",
+        y=of.split()[0],
     )
     return chart, table

@@ -10,8 +10,10 @@ from dataclasses import field, replace
 
 import numpy as np
 
+from equipoise.inference import Reason
 from equipoise.inference.ranks import average_ranks, higher_is_better
-from equipoise.report.answer.card import Sample, make_card
+from equipoise.report.answer.card import Sample, decided_words, make_card
+from equipoise.report.answer.deciders import decider_findings
 from equipoise.report.answer.models import (
     Answer,
     RankedModels,
@@ -68,6 +70,7 @@ from equipoise.types import (
     Predictions,
     Progress,
     Report,
+    Row,
     Table,
     capital,
     choice,
@@ -75,6 +78,7 @@ from equipoise.types import (
     columns,
     count,
     counted,
+    families_in_words,
     immutable,
     joined,
     left_out,
@@ -186,6 +190,7 @@ def answer_report(study: Study, wanted: AnswerContent, stage: Stage | None = Non
         standings_finding(answer, nouns, foot_rows(agreement, answer.tasks)),
         metrics_finding(answer, asked=_asked_metrics(study)),
         distance_finding(answer),
+        *decider_findings(study, nouns),
         None if stated else cuts,
         readers,
         *_truths(study, tell),
@@ -203,18 +208,18 @@ def answer_report(study: Study, wanted: AnswerContent, stage: Stage | None = Non
         *_certainty(study),
         *_analyses(study, wanted, tell, {part.key for part in front if part is not None}),
     ]
+    findings = _in_order(front, evidence)
+    if study.by_standard:
+        findings = tuple(map(_by_standard, findings))
+    sample, command = _sample_of(study.evaluation, study.voted), wanted.command
+    card = make_card(answer, sample, nouns, base.notices, command=command)
+    families = families_in_words((card, *findings))
     return replace(
         base,
-        card=make_card(
-            answer,
-            _sample_of(study.evaluation, study.voted),
-            nouns,
-            base.notices,
-            command=wanted.command,
-        ),
-        findings=_in_order(front, evidence),
+        card=card,
+        findings=findings,
         known=_known(study, data, nouns),
-        terms=_terms(study),
+        terms=(*_terms(study), *([("Families", families)] if families else [])),
         scope=study.evaluation.population.scope,
         methods=_methods(study, data),
         references=(
@@ -263,6 +268,20 @@ def _in_order(
     return (*opened, *(replace(finding, evidence=True) for finding in evidence))
 
 
+def _by_standard(finding: Finding) -> Finding:
+    """Tables without the kind of labels, which are the same by a reference standard."""
+
+    def soft(rows: Sequence[Row]) -> list[Row]:
+        return [row for row in rows if row.get("labels") != "hard"]
+
+    def reduced(table: Table) -> Table:
+        columns = [column for column in table.columns if column.key != "labels"]
+        brief = None if table.brief is None else soft(table.brief)
+        return replace(table, columns=columns, rows=soft(table.rows), brief=brief)
+
+    return replace(finding, tables=tuple(map(reduced, finding.tables)))
+
+
 def _scored(study: Study) -> dict[str, Ints]:
     """Places of the scored items of every task among the items of the annotations."""
     place = {name: code for code, name in enumerate(study.voted.items)}
@@ -280,7 +299,7 @@ def _known(study: Study, data: DataSummary, nouns: Nouns) -> Names:
     if study.opinions is not study.voted and study.opinions.annotator is not None:
         people = len(np.unique(study.opinions.annotator))
     return (
-        count(len(study.evaluation.models), "model"),
+        count(len({m.model for m in study.everybody.predictions}), "model"),
         counted(len(tasks), nouns.task) if len(tasks) > 1 else "",
         counted(data.items, nouns.item),
         counted(people, nouns.annotator) if people else "",
@@ -312,16 +331,20 @@ def _sample_of(evaluation: Evaluation, annotations: Annotations | None) -> Sampl
 def evaluation_card(evaluation: Evaluation) -> Card:
     """The card of an evaluation that Python made."""
     sample = _sample_of(evaluation, evaluation.annotations)
-    return make_card(Answer(evaluation), sample, Nouns(), evaluation.notices)
+    return make_card(Answer(evaluation, evaluation.labels), sample, Nouns(), evaluation.notices)
 
 
 def evaluation_report(evaluation: Evaluation) -> Report:
     """Everything that is said of an evaluation that Python made, with the quick analyses."""
     votes = evaluation.annotations
     if votes is not None:
+        whom = evaluation.population
         settings = Settings(
+            items="random" if whom.items else "fixed",
+            annotators="fixed" if whom.reason is Reason.FIXED else "random",
             level=evaluation.level,
             margin=evaluation.margin,
+            labels=evaluation.labels,
             inference=evaluation.inference,
             on_missing="drop",  # items that are not scored were refused, or are wanted so
             circular="checked",
@@ -337,7 +360,7 @@ def evaluation_report(evaluation: Evaluation) -> Report:
         ).with_evaluation(evaluation)
         quick = tuple(name for name, entry in ANALYSES.items() if entry.quick)
         return answer_report(study, AnswerContent(analyses=quick))
-    answer = Answer(evaluation)
+    answer = Answer(evaluation, evaluation.labels)
     front = (standings_finding(answer, Nouns()), distance_finding(answer))
     return Report(
         title="",
@@ -368,9 +391,9 @@ def _cuts_and_readers(
     try:
         tables = reader_tables(study)
     except InputError as error:
-        if not isinstance(study.truth, Annotations):
+        if not isinstance(study.truth, Annotations) or study.opinions.annotators:
             missing = left_out(READERS, f"Models against each {nouns.annotator}", error)
-    cuts = cuts_finding(study, front.models[0], nouns, tables)
+    cuts = cuts_finding(study, front.models[0], nouns, tables, front.best_group)
     if tables:
         missing = readers_finding(study, nouns=nouns, hollow=front.behind, tables=tables)
     return cuts, missing
@@ -449,23 +472,8 @@ def _labels(answer: Answer) -> Iterator[Finding]:
     hard = answer.standing(front.task, front.metric, "hard")
     if hard.known < 2 or _says_nothing(front, hard):
         return
-    what = score_title(answer.metric.name, "hard", front.task).removeprefix("hard ")
-    same = set(hard.best_group) == set(front.best_group)
-    leaders = hard.models[0] == front.models[0]
-    top = "highest" if answer.metric.better == "higher" else "best"
-    sentence = (
-        f"{front.models[0]} scores {top} with majority labels, too"
-        if leaders
-        else f"With majority labels {hard.models[0]} scores {top} in place of {front.models[0]}"
-    )
-    group = "; the best group is the same" if front.decides and hard.decides else ""
-    if group and not same:
-        gone = [n for n in hard.behind if n in front.best_group]
-        new = [n for n in hard.best_group if n not in front.best_group]
-        parts = [f"{joined(new, most=NAMED)} {_are(new)} in the best group then"] * bool(new)
-        where = "" if new else " in the best group then"
-        parts += [f"{joined(gone, most=NAMED)} {_are(gone)} not{where}"] * bool(gone)
-        group = f"; {', '.join(parts)}"
+    what = score_title(answer.metric, "hard", front.task).removeprefix("hard ")
+    words = f"{hard.models[0]} scores best" if not hard.decides else decided_words(answer, hard)
     by_hard, by_soft = (
         _ranks(standing.models[: standing.known], standing.values[: standing.known], answer)
         for standing in (hard, front)
@@ -478,7 +486,7 @@ def _labels(answer: Answer) -> Iterator[Finding]:
     yield Finding(
         key="labels",
         title="Majority labels and soft labels",
-        sentence=f"{sentence}{group}.",
+        sentence=f"With majority labels, {words}.",
         charts=(_rank_lines(f"Ranks by {what}", ranks),),
         tables=(
             Table(
@@ -493,6 +501,7 @@ def _labels(answer: Answer) -> Iterator[Finding]:
             ),
         ),
         note="Soft labels are the share of votes, majority labels the class with most of them.",
+        claims=(*front.claims, *hard.claims),
     )
 
 
@@ -513,10 +522,6 @@ def _says_nothing(front: RankedModels, hard: RankedModels) -> bool:
     """Whether both kinds of labels are the same, or all models tie under both."""
     same = front.models == hard.models and np.array_equal(front.values, hard.values)
     return bool(same or (np.nanmax(front.gap) == 0 and np.nanmax(hard.gap) == 0))
-
-
-def _are(names: Sequence[str]) -> str:
-    return "is" if len(names) == 1 else "are"
 
 
 def _ranks(models: Sequence[str], values: Floats, answer: Answer) -> dict[str, float]:
@@ -579,6 +584,7 @@ def _all_pairs(answer: Answer) -> Iterator[Finding]:
                 brief=here,
             ),
         ),
+        claims=front.claims,
     )
 
 
@@ -637,6 +643,8 @@ def _labels_sentence(study: Study, *, sources: bool = False) -> str:
         for question in study.evaluation.questions
         if question.plausible is not None
     ]
+    if study.by_standard:
+        return "Labels: the reference standard of every item."
     if not fitted:
         return labels_sentence(study.annotations, study.evaluation.metrics, study.settings)
     keys = _truth_sources(study) if sources else ()

@@ -185,9 +185,10 @@ def _raters(annotations: Annotations, task: str) -> list[dict[str, Cell]]:
 
 def analyse(study: Study) -> Finding:
     """How the annotators of a study differ: what they say, and what they confuse."""
-    table, names = study.voted, study.voted.annotators or ()
-    matrices = confusions(table)
-    rows = annotator_rows(study.evaluation.questions, names)
+    table = study.opinions if study.by_standard else study.voted
+    names, matrices = table.annotators or (), confusions(table)
+    questions = task_truths(table) if study.by_standard else study.evaluation.questions
+    rows = annotator_rows(questions, names)
     yes_no = len(table.classes) == 2
     for row in rows:
         of_task = [other for other in rows if other["task"] == row["task"]]

@@ -43,13 +43,18 @@ import numpy as np
 from equipoise.inference import Ballots, TwoWay
 from equipoise.study.alignment import Aligned
 from equipoise.study.analyses.words import ENDS, as_notices, ends_of
+from equipoise.study.scoring import target_population
 from equipoise.study.study import Study
 from equipoise.study.sums import Sums
-from equipoise.study.uncertainty import Uncertainty, uncertainty_of
+from equipoise.study.uncertainty import Uncertainty
 from equipoise.types import (
+    Claim,
+    ClaimFamily,
     Column,
+    Decision,
     Dot,
     Dots,
+    Estimand,
     Finding,
     Floats,
     InputError,
@@ -83,10 +88,10 @@ NUMBERS = (
 FEW = 2  # tasks that are named
 FEW_GAPS = 200  # up to which their covariance is written out
 NOTE = (
-    "Calibration error: how far mean votes are from mean predictions in ten bins of equally "
-    "many items, root mean square, less what items and annotators like these would scatter by "
-    "chance. It can be 0; an interval from 0 says that the model may be calibrated, not that "
-    "it is. Slope below 1: predictions are too extreme; intercept above 0: too low."
+    "Calibration error: how far mean labels (shares of votes, or the reference standard) are "
+    "from mean predictions in ten bins of equally many items, root mean square, less what "
+    "chance adds. It can be 0; an interval from 0 says that the model may be calibrated, not "
+    "that it is. Slope below 1: predictions are too extreme; intercept above 0: too low."
 )
 METHODS = (
     "Calibration error is the root mean squared gap of ten equally full bins, debiased by its "
@@ -119,8 +124,13 @@ def analyse(study: Study) -> Finding:
     probable, plain = _probabilities(study.predictions)
     if plain:
         study = study.with_competitors(probable)
-    shared = uncertainty_of(study.aligned, votes)
-    rows, whom = [], ""
+    target = target_population(study.aligned, study.plan, study.settings)
+    shared = Uncertainty(study.aligned, [], study.plan, target, workers=1)
+    rows, claims, whom = [], [], ""
+    whose = "the reference standard" if study.by_standard else "the votes"
+    size = len(study.aligned[0].scores) * len(study.aligned)
+    family = ClaimFamily("calibration of all models in every task", size)
+    strict = 1 - (1 - level) / size
     for t, task in enumerate(study.aligned):
         for model in task.scores:
             row: dict[str, Any] = {"task": task.question.task, "model": model}
@@ -129,7 +139,12 @@ def analyse(study: Study) -> Finding:
             scatter = _scatter(shared, t, gaps)
             whom = scatter.whom
             squared, *ends = _inverted(gaps, scatter, level)
-            row |= {"squared": squared} | ends_of("error", math.sqrt(max(squared, 0.0)), ends)
+            error = math.sqrt(max(squared, 0.0))
+            row |= {"squared": squared} | ends_of("error", error, ends)
+            _, low, high = _inverted(gaps, scatter, strict)
+            where = f" ({row['task']})" if row["task"] else ""
+            estimand = Estimand(f"calibration error{where}", whose, model, "none")
+            claims.append(Claim(estimand, whom, family, -error, -high, -low, level))
             if len(task.question.classes) == 1:
                 line = _line(shared, t, task.distributions(model)[:, 1])
                 for place, name in ((1, "slope"), (0, "intercept")):
@@ -155,13 +170,14 @@ def analyse(study: Study) -> Finding:
     return Finding(
         key="calibration",
         title=TITLE,
-        sentence=_sentence(rows, whom),
+        sentence=_sentence(rows, claims),
         tables=(table,),
         charts=tuple(_chart(rows, task, place) for place, task in enumerate(tasks, 1)),
         note=NOTE,
         methods=METHODS,
         references=("kumar2019",),
         notices=as_notices(votes.notices, study.dropped, plain),
+        claims=tuple(claims),
     )
 
 
@@ -188,15 +204,16 @@ def _chart(rows: Rows, task: str, place: int) -> Dots:
     )
 
 
-def _sentence(rows: Rows, whom: str) -> str:
-    """Which models are surely not calibrated."""
+def _sentence(rows: Rows, claims: Sequence[Claim]) -> str:
+    """Which models are surely not calibrated, all of them at once."""
+    whom = claims[0].population
     defined = [row for row in rows if math.isfinite(row["error"])]
     if not defined:
         return "No calibration error is defined here."
     tasks, models = (list(dict.fromkeys(row[key] for row in rows)) for key in ("task", "model"))
     off: dict[str, list[str]] = {}
-    for row in defined:
-        if row["error_low"] > 0:
+    for row, claim in zip(rows, claims, strict=True):
+        if claim.decision is Decision.INFERIOR:
             off.setdefault(row["model"], []).append(row["task"])
     most = max(defined, key=lambda row: row["error"])
     where = f" in {most['task']}" if len(tasks) > 1 else ""

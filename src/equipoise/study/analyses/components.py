@@ -82,7 +82,8 @@ COLUMNS = (
 UNSEEN = {
     Reason.ANONYMOUS: "Votes are anonymous: what annotators have in common is in no part.",
     Reason.SINGLE: "Votes cannot be told apart: what they cause is in items.",
-    Reason.GOLD: "Labels are gold: nothing comes from annotators or votes.",
+    Reason.GOLD: "Labels are a reference standard: nothing comes from annotators or votes.",
+    Reason.FIXED: "These annotators are the standard: what others would add is in no part.",
 }
 OVER_TASKS = Notice(
     "components_over_tasks",
@@ -125,8 +126,8 @@ class Components:
 
     Attributes
     ----------
-    metric, labels, level, models
-        What was asked, and the models in their order.
+    metric, labels, level, models, score
+        What was asked, the models in their order, and what was scored in words.
     parts
         All components.
     notices
@@ -137,6 +138,7 @@ class Components:
     labels: str
     level: float
     models: Names
+    score: str
     parts: tuple[Component, ...]
     notices: Notices = ()
 
@@ -151,10 +153,6 @@ class Components:
             for part in self.parts
         ]
 
-    @property
-    def _what(self) -> str:
-        return score_title(self.metric, self.labels, self.parts[-1].task)
-
     def _of(self, result: str) -> list[Component]:
         """All sources of one result of the last task."""
         task = self.parts[-1].task
@@ -163,7 +161,7 @@ class Components:
     @property
     def finding(self) -> str:
         """What moves the difference of the two best models most, in one sentence."""
-        result, what = self.parts[-1].result, self._what
+        result, what = self.parts[-1].result, self.score
         alone = result in self.models
         if alone and len(self.models) > 1:
             return f"What moves {what} cannot be told: it is undefined for some model."
@@ -177,7 +175,7 @@ class Components:
         here = [row for row in rows if row["task"] == last.task]
         table = Table(
             name="components",
-            caption=f"Standard deviation of {self._what} by source",
+            caption=f"Standard deviation of {self.score} by source",
             columns=COLUMNS,
             rows=rows,
             brief=[row for row in here if row["result"] not in self.models] or here,
@@ -209,7 +207,7 @@ class Components:
             rows.append(Dot(part.source, part.deviation, *part.ends, remark=remark))
         return Dots(
             name="components",
-            caption=f"Standard deviation of {self._what} by its source: {result}; shares are "
+            caption=f"Standard deviation of {self.score} by its source: {result}; shares are "
             "of the total variance",
             axis="standard deviation",
             rows=rows,
@@ -237,6 +235,7 @@ def variance_components(done: Evaluation, labels: str = "soft") -> Components:
         labels=labels,
         level=done.level,
         models=done.models,
+        score=score_title(metric, labels, done.tasks[-1]),
         parts=tuple(parts),
         notices=as_notices(_notices(done), done.notices),
     )
@@ -336,7 +335,7 @@ def _sentence(parts: Sequence[Component], what: str) -> str:
         return f"What moves {what} cannot be told: it is undefined or infinite."
     most = max(defined, key=lambda part: part.variance)
     if most.variance <= 0:
-        return f"Nothing ({joined([part.source for part in defined])}) moves {what}."
+        return f"No {joined([part.source for part in defined], 'or')} move {what}."
     if most.deviation < SMALL:
         names = joined([part.source for part in defined])
         return f"None of {names} moves {what} by as much as {number(2 * SMALL)}."

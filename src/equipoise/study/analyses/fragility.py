@@ -28,7 +28,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from equipoise.metrics import titled
 from equipoise.study import MACRO
 from equipoise.study.analyses.flip_search import (
     AHEAD,
@@ -182,8 +181,8 @@ class Flips:
 
     Attributes
     ----------
-    metric, labels, unit, most
-        What was asked.
+    metric, labels, score, unit, most
+        What was asked; `score` is what was scored in words.
     tasks
         The sets.
     notices
@@ -192,6 +191,7 @@ class Flips:
 
     metric: str
     labels: str
+    score: str
     unit: str
     most: int
     tasks: tuple[Flip, ...]
@@ -248,7 +248,7 @@ class Flips:
 
     def _sentence(self, flip: Flip) -> str:
         """What came out for one task; where nothing was found, by what was tried."""
-        score = titled(self.metric, self.labels)
+        score = self.score
         if flip.idle:
             return _idle_sentence(flip, score)
         if flip.members:
@@ -306,7 +306,8 @@ def flips(study: Study, unit: str = "items") -> Flips:
             ties.append(_tied_notice(flip, scorer))
         scorer.tell(number, len(searches))
     notices = (*scorer.notices, *ties)
-    return Flips(scorer.metric.name, scorer.settings.labels, unit, most, tuple(done), notices)
+    how = scorer.metric.name, scorer.settings.labels, scorer.score
+    return Flips(*how, unit, most, tuple(done), notices)
 
 
 def _task_moves(
@@ -332,7 +333,7 @@ def _tied_notice(flip: Flip, scorer: ModelScorer) -> Notice:
         (flip.task,) if flip.task else (),
         {
             "leaders": flip.leaders,
-            "score": titled(scorer.metric.name, scorer.settings.labels),
+            "score": scorer.score,
         },
     )
 

@@ -218,7 +218,7 @@ class Comparison:
         done, metric = self.evaluation, self.evaluation.metrics[0]
         front = (done.tasks[-1], metric.name, self.labels)
         gap = next(gap for gap in self.differences() if gap[:3] == front)
-        what = score_title(metric.name, self.labels, gap.task)
+        what = score_title(metric, self.labels, gap.task)
         if math.isnan(gap.value):
             return f"The difference by {what} is undefined."
         if abs(gap.value) < EXACT:
@@ -294,7 +294,7 @@ class Comparison:
             for gap in self.differences()
             if (gap.metric, gap.labels) == (metric.name, self.labels)
         ]
-        what = score_title(metric.name, self.labels)
+        what = score_title(metric, self.labels)
         return Dots(
             name="pair",
             caption=f"{self.a} minus {self.b}, {what}, {metric.better} is better; each "

@@ -35,7 +35,7 @@ from equipoise.metrics import (
 )
 from equipoise.study.alignment import Aligned
 from equipoise.study.analyses.words import as_notices
-from equipoise.study.competitors import OTHERS, reader_tables
+from equipoise.study.competitors import GOLD, OTHERS, reader_tables
 from equipoise.study.study import Study
 from equipoise.study.truth import TaskTruth
 from equipoise.types import (
@@ -67,14 +67,14 @@ MOST = 40  # readers that are drawn
 DRAWN = 12  # tasks that are drawn
 RATES = ("false_positive_rate", "sensitivity", "precision")  # of readers
 NOTE = (
-    "Curves are against the mean votes of all annotators: an item counts by the share of them "
-    "who call it positive. A ring is a reader against the votes of the others, on the items it "
-    "read, or a model at its threshold. How models compare with readers is told under Readers, "
+    "Curves are against the labels of the evaluation: an item counts by its share of yes. "
+    "A ring is a reader, left out of these labels, on the items it read, or "
+    "a model at its threshold. How models compare with readers is told under Readers, "
     "on the same items and votes."
 )
 METHODS = (
-    "ROC and precision-recall curves are against mean votes; readers are points against the "
-    "votes of the others."
+    "ROC and precision-recall curves are against the labels of the evaluation; readers are "
+    "points, each left out of these labels."
 )
 
 
@@ -114,10 +114,12 @@ def analyse(study: Study) -> Finding:
     best = list(dict.fromkeys(task.models[0] for task in tasks))
     rows = [reader for task in tasks for reader in task.readers]
     end = f"; {count(len(rows), 'point')} of readers stand beside them" if rows else ""
-    verb, area = ("encloses", "area") if len(best) == 1 else ("enclose", "area of a task")
+    soft = "" if study.by_standard else "soft "
+    several = len(best) > 1
+    verb, area = ("enclose", "area of a task") if several else ("encloses", "area")
     readers = Table(
         name="readers_on_curves",
-        caption="Readers against the votes of the others",
+        caption="Readers by the same truth, each left out of it",
         columns=(
             *columns(task="text", reader="text", items="count"),
             *columns(false_positive_rate="number", sensitivity="number", precision="number"),
@@ -129,8 +131,8 @@ def analyse(study: Study) -> Finding:
         caption="Areas under the curves",
         columns=(
             *columns(task="text", model="model"),
-            Column("auroc", "soft AUROC", "number"),
-            Column("average_precision", "soft average precision", "number"),
+            Column("auroc", f"{soft}AUROC", "number"),
+            Column("average_precision", f"{soft}average precision", "number"),
         ),
         rows=[
             {"task": task.task, "model": name, "auroc": area, "average_precision": mean}
@@ -141,7 +143,8 @@ def analyse(study: Study) -> Finding:
     return Finding(
         key=KEY,
         title=TITLE,
-        sentence=f"The curve of {joined(best, most=3)} {verb} the largest {area}{end}.",
+        sentence=f"The curve{'s' * several} of {joined(best, most=3)} {verb} the largest "
+        f"{area}{end}.",
         tables=(readers, areas) if rows else (areas,),
         charts=tuple(
             chart
@@ -281,9 +284,10 @@ def _operating_point(truth: Floats, yes: Floats) -> tuple[float, float, float]:
 
 
 def _reader_points(study: Study) -> dict[str, list[dict[str, Any]]]:
-    """Rates of the readers against the others by task, who read most items first."""
+    """Rates of the readers by task, each left out of the truth, who read most items first."""
+    truth = GOLD if study.by_standard else OTHERS
     try:
-        tables = [table for table in reader_tables(study) if table.truth == OTHERS]
+        tables = [table for table in reader_tables(study) if table.truth == truth]
     except InputError:
         return {}
     points: dict[str, list[dict[str, Any]]] = {}

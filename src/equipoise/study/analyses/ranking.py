@@ -129,7 +129,7 @@ class RankStability:
     def _what(self) -> str:
         """The same in words."""
         done = self.evaluation
-        return score_title(done.metrics[0].name, self.front, done.tasks[-1])
+        return score_title(done.metrics[0], self.front, done.tasks[-1])
 
     def rows(self) -> list[dict[str, Any]]:
         """One row per task, metric and labels: how stable the order is."""
@@ -224,6 +224,7 @@ class RankStability:
             "ranks are from all pairs at once [@mogstad2024].",
             references=("lionetti2025", "efron1993", "mogstad2024"),
             notices=self.notices,
+            claims=self.evaluation.claims(self.evaluation.metrics[0].name, labels=self.front),
         )
 
     def _chart(self) -> Heat:

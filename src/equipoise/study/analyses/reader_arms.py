@@ -62,7 +62,6 @@ from equipoise.types import (
     Cell,
     Claim,
     ClaimFamily,
-    Decision,
     Dot,
     Dots,
     Estimand,
@@ -79,8 +78,7 @@ from equipoise.types import (
     Table,
     Whom,
     capital,
-    change,
-    chosen,
+    claims_in_words,
     columns,
     count,
     exact_percent,
@@ -287,7 +285,7 @@ def reader_study(study: Study, possible: Sequence[str] = ()) -> ReaderStudy:
     possible
         Models that could be first, one family; by default all.
     """
-    study = with_stated_cuts(study)
+    study = with_stated_cuts(study.everybody)
     annotations = study.annotations
     if annotations.annotator_group is not None:
         got, wanted = "readers in groups", "readers who stand for others one by one"
@@ -448,7 +446,7 @@ def _between_arms(
     study: Study, task: _Task, arms: Names, values: Floats, influences: Floats
 ) -> Iterator[Compared]:
     """Every other arm next to that without aid."""
-    family = ClaimFamily("arms", arms[1:])
+    family = ClaimFamily("arms of readers", len(arms) - 1)
     for arm in range(1, len(arms)):
         for place, measure in enumerate(task.measures):
             sides = [arm, 0]
@@ -469,7 +467,10 @@ def _models_alone(
     models = tuple(task.aligned.scores)
     if models == (NOBODY,):
         return
-    families = {True: ClaimFamily(POSSIBLE, possible), False: ClaimFamily(ALL_MODELS, models)}
+    families = {
+        True: ClaimFamily(POSSIBLE, len(possible)),
+        False: ClaimFamily(ALL_MODELS, len(models)),
+    }
     values, influences = gaps
     use = ~np.isnan(values).any(axis=1)
     none, against = np.zeros(task.units), f"{arm} readers".strip()
@@ -487,7 +488,7 @@ def _claim(
 ) -> Claim:
     """What holds in the family, by Bonferroni's levels."""
     how = study.settings
-    low, high = contrast.interval(1 - (1 - how.level) / len(family.members))
+    low, high = contrast.interval(1 - (1 - how.level) / family.size)
     value = contrast.value
     return Claim(estimand, Whom.LIKE_THESE, family, value, low, high, how.level, how.margin)
 
@@ -551,15 +552,7 @@ class _Page:
     def _claimed(self, claim: Claim) -> str:
         """What holds for readers and items like these."""
         like = f"{self.nouns.items} and {self.nouns.annotators} like these"
-        ends = f"{change(claim.value)} [{change(claim.low)}, {change(claim.high)}]"
-        if claim.margin is not None:
-            words = {Decision.SUPERIOR: "superior", Decision.NON_INFERIOR: "non-inferior"}
-            judged = words.get(claim.decision, "not shown to be non-inferior")
-            start = f"With a margin of {chosen(claim.margin)} in {claim.estimand.metric}"
-            return f"{start} that is {judged}, for {like} ({ends})."
-        if claim.decision is Decision.NOT_SHOWN:
-            return f"A difference is not shown for {like} ({ends})."
-        return f"That holds for {like} ({ends})."
+        return claims_in_words([(like, claim)], "that")
 
     def rows(self) -> Iterator[dict[str, Cell]]:
         """Every contrast; intervals of claims are those of their family."""
@@ -677,6 +670,7 @@ def reader_study_finding(
         note=NOTE,
         methods=METHODS,
         references=("obuchowski1995", "hillis2007"),
+        claims=tuple(row.claim for row in table.compared if row.claim),
         notices=(*study.annotations.notices, *study.dropped, *table.notices),
         nav="Readers",
     )

@@ -31,7 +31,6 @@ from equipoise.types import (
     Cell,
     Claim,
     Column,
-    Decision,
     Dot,
     Dots,
     Finding,
@@ -41,7 +40,7 @@ from equipoise.types import (
     Whom,
     capital,
     change,
-    chosen,
+    claims_in_words,
     columns,
     count,
     exact_percent,
@@ -158,45 +157,11 @@ class _Page:
         items = self.nouns.items if whom.units == "items" else self.nouns.groups
         like = f"{self._sampled} like these"
         like = f"these {items} and {like}" if these is None else f"{items} and {like}"
-        if self.table.settings.margin is not None:
-            return self._by_margin(others, these)
-        if others is not None and others.decision is not Decision.NOT_SHOWN:
-            return f"That holds for {like} ({_ends(others)})."
-        if these is not None and these.decision is not Decision.NOT_SHOWN:
-            text = f"That holds for these {people} on {items} like these ({_ends(these)})"
-            if others is not None:
-                return f"{text}; for {like} it is not shown ({_ends(others)})."
-            few = self.table.settings.annotators == "random"
-            return f"{text}{f'; they are too few to speak of other {self._sampled}' * few}."
-        ends = [
-            f"for {population} ({_ends(claim)})"
-            for population, claim in ((f"these {people}", these), (like, others))
-            if claim is not None
-        ]
-        return (
-            f"A difference is not shown {' or '.join(ends)}." if ends else "Nothing is claimed."
-        )
-
-    def _by_margin(self, others: Claim | None, these: Claim | None) -> str:
-        """Superior, non-inferior or not shown, by the margin."""
-        margin, people = self.table.settings.margin, self.nouns.annotators
-        words = {
-            Decision.SUPERIOR: "superior to",
-            Decision.NON_INFERIOR: "non-inferior to",
-        }
-        parts = [
-            f"{words.get(claim.decision, 'not shown to be non-inferior to')} {whom} "
-            f"({_ends(claim)})"
-            for whom, claim in (
-                (f"these {people}", these),
-                (f"{self._sampled} like these", others),
-            )
-            if claim is not None
-        ]
-        title = self.table.titles[self.table.measure(self.leader)]
-        return (
-            f"With a margin of {chosen(margin or 0.0)} in {title} it is {' and '.join(parts)}."
-        )
+        here = f"these {people} on {items} like these"
+        text = claims_in_words([(like, others), (here, these)])
+        if others is None and these is not None and self.table.settings.annotators == "random":
+            return f"{text} They are too few to speak of other {self._sampled}."
+        return text
 
     # ---- tables and charts -------------------------------------------------------------------
 
@@ -332,6 +297,7 @@ def readers_finding(
         tables=_tables(pages, alone=len(possible) == len(first.table.models)),
         note=NOTE,
         methods=METHODS,
+        claims=tuple(claim for page in pages for claim in page.claims.values()),
         notices=(
             *study.annotations.notices,
             *study.dropped,
@@ -408,11 +374,6 @@ def _last(value: float) -> float:
 def _with_ends(name: str, value: float, claim: Claim | None) -> dict[str, Cell]:
     low, high = (math.nan, math.nan) if claim is None else (claim.low, claim.high)
     return {name: value, f"{name}_low": low, f"{name}_high": high}
-
-
-def _ends(claim: Claim) -> str:
-    """The estimate with its interval."""
-    return f"{change(claim.value)} [{change(claim.low)}, {change(claim.high)}]"
 
 
 def _in_hundred(gain: float) -> str:

@@ -127,6 +127,11 @@ class ModelScorer:
         """The metric of all subjects."""
         return self.subjects[0].metric
 
+    @property
+    def score(self) -> str:
+        """What is scored, in words."""
+        return self.metric.called(self.settings.labels)
+
 
 def scorer_of(study: Study) -> ModelScorer:
     """The models of a study ready to be scored against any labels; votes must be its truth."""

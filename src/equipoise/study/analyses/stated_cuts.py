@@ -37,6 +37,7 @@ from equipoise.study.thresholds import THRESHOLD, with_thresholds
 from equipoise.types import (
     Annotations,
     Cell,
+    Claim,
     Column,
     Decision,
     Finding,
@@ -64,6 +65,7 @@ NO_CUT = hint(
     "predictive values with their counts.",
     THRESHOLD,
 )
+CLAIMED = ("as where models are compared with them", "one family of all tasks and models")
 METHODS = (
     "Sensitivity, specificity and predictive values were taken at cuts stated in advance, with "
     "Clopper-Pearson intervals on the effective number of units [@clopper1934; @korn1998]."
@@ -91,8 +93,8 @@ class Point(NamedTuple):
         By the names in `RATES`.
     readers
         Lowest and highest sensitivity and specificity among readers; empty without readers.
-    decision
-        What is claimed against readers; None where nothing can be.
+    claim
+        Against readers; None where nothing can be claimed.
     """
 
     task: str
@@ -100,11 +102,13 @@ class Point(NamedTuple):
     cuts: tuple[float, ...]
     rates: Mapping[str, Rate]
     readers: Mapping[str, tuple[float, float]]
-    decision: Decision | None
+    claim: Claim | None
 
 
 def points_at_cuts(
-    study: Study, tables: Sequence[ReaderTable] | None = None
+    study: Study,
+    tables: Sequence[ReaderTable] | None = None,
+    possible: Sequence[str] = (),
 ) -> tuple[Point, ...]:
     """Every model with a cut in every task; none where nobody stated a cut.
 
@@ -114,16 +118,22 @@ def points_at_cuts(
         Models and the truth of yes/no questions.
     tables
         Models next to readers, where somebody has them.
+    possible
+        Models that could be the first.
     """
     view = _at_cuts(study)
     if view is None:
         return ()
     table = _by_same_truth(view, _tables_of(study) if tables is None else tables)
-    return tuple(point for aligned in view.aligned for point in _points(view, aligned, table))
+    claims = {} if table is None else table.task_claims(list(view.aligned[0].scores), possible)
+    return tuple(
+        point for aligned in view.aligned for point in _points(view, aligned, claims, table)
+    )
 
 
 def _at_cuts(study: Study) -> Study | None:
     """The models that have a cut, at it; None where nobody stated one."""
+    study = study.everybody
     if any(len(aligned.question.classes) > 1 for aligned in study.aligned):
         return None
     view = with_thresholds(study.with_metrics(RATES), study.thresholds)
@@ -146,7 +156,7 @@ def groups_at_cuts(study: Study, model: str) -> Table | None:
         for level in levels:
             try:
                 part = view.of_items(known.where(column, level))
-                points = [point for task in part.aligned for point in _points(part, task, None)]
+                points = [p for task in part.aligned for p in _points(part, task, {}, None)]
             except InputError:  # no item of the group is scored, or all have one answer
                 continue
             rows += [{"group": f"{column} = {level}", **_row(point)} for point in points]
@@ -183,11 +193,15 @@ def _counts(aligned: Aligned) -> bool:
     return question.votes is not None and bool(question.votes.gold.all())
 
 
-def _points(study: Study, aligned: Aligned, table: ReaderTable | None) -> Iterator[Point]:
+def _points(
+    study: Study,
+    aligned: Aligned,
+    claims: Mapping[tuple[str, str], Claim],
+    table: ReaderTable | None,
+) -> Iterator[Point]:
     """The models in one task."""
-    models = list(aligned.scores)
     task, done, labels = aligned.question.task, study.evaluation, study.settings.labels
-    decisions = {} if table is None else table.decisions(models)
+    models = list(aligned.scores)
     ranges = {} if table is None else table.ranges(task)
     cuts: dict[str, list[float]] = {model: [] for model in models}
     for row in study.used:
@@ -202,8 +216,8 @@ def _points(study: Study, aligned: Aligned, table: ReaderTable | None) -> Iterat
             rates[name] = Rate(value.value, *ends, *counted.get(name, (-1, -1)))
         share = prevalence_of(study.settings, task)
         rates |= {} if share is None else _at_prevalence(rates, share)
-        decision = decisions.get((task, model))
-        yield Point(task, model, tuple(sorted(cuts[model])), rates, ranges, decision)
+        claim = claims.get((task, model))
+        yield Point(task, model, tuple(sorted(cuts[model])), rates, ranges, claim)
 
 
 def _gold_counts(aligned: Aligned, model: str) -> dict[str, tuple[int, int]]:
@@ -249,6 +263,7 @@ def cuts_finding(
     leader: str,
     nouns: Nouns | None = None,
     tables: Sequence[ReaderTable] | None = None,
+    possible: Sequence[str] = (),
 ) -> Finding | None:
     """A row per task and model; None where nobody stated a cut.
 
@@ -257,7 +272,7 @@ def cuts_finding(
     leader
         The model that the sentence is about, if it has a cut.
     """
-    points, nouns = points_at_cuts(study, tables), nouns or Nouns()
+    points, nouns = points_at_cuts(study, tables, possible), nouns or Nouns()
     if not points:
         yes_no = all(len(aligned.question.classes) == 1 for aligned in study.aligned)
         by_gold = yes_no and all(_counts(aligned) for aligned in study.aligned)
@@ -267,9 +282,10 @@ def cuts_finding(
     return Finding(
         key=KEY,
         title=TITLE,
-        sentence=_sentence(mine, nouns),
+        sentence=_sentence(mine, nouns, study.evaluation.population.whose()),
         tables=tuple(_tables(points, study.settings, first, nouns)),
         methods=METHODS,
+        claims=tuple(point.claim for point in points if point.claim),
         nav=NAV,
     )
 
@@ -287,8 +303,8 @@ def _row(point: Point) -> dict[str, Cell]:
             row[f"{name}_count"] = f"{rate.hits}/{rate.trials}"
         if name in point.readers:
             row[f"{name}_readers"] = _range(point.readers[name])
-    if point.decision is not None:
-        row["against_readers"] = point.decision.value
+    if point.claim is not None:
+        row["against_readers"] = point.claim.decision.value
     return row
 
 
@@ -325,11 +341,11 @@ def _matrix(points: Sequence[Point], nouns: Nouns) -> Table:
     lines: dict[str, dict[str, Cell]] = {}
     for point in points:
         sides = "/".join(_hundredths(point.rates[name].value) for name in RATES[:2])
-        mark = MARKS.get(point.decision, "") if point.decision else ""
+        mark = MARKS.get(point.claim.decision, "") if point.claim else ""
         line = lines.setdefault(point.model, {"model": point.model})
         line[point.task] = f"{sides} {mark}".strip()
     tasks = dict.fromkeys(point.task for point in points)
-    claimed = {point.decision for point in points}
+    claimed = {point.claim.decision for point in points if point.claim}
     words = [f"{mark} {word.value}" for word, mark in MARKS.items() if word in claimed]
     against = f"; {', '.join(words)} to {nouns.annotators}" if words else ""
     return Table(
@@ -373,8 +389,8 @@ def _table(rows: list[dict[str, Cell]], how: Settings, nouns: Nouns) -> Table:
         rows=rows,
         open=True,
         legend=f"In per cent, with {exact_percent(how.level)} intervals. Readers: the lowest "
-        f"and the highest of the {people} by the same truth. Claims against {people}{margin} "
-        f"are one family of all tasks and models.{used}",
+        f"and the highest of the {people} by the same truth. Claims against {people}{margin}: "
+        f"{CLAIMED[len({row['task'] for row in rows}) > 1]}.{used}",
     )
 
 
@@ -386,12 +402,12 @@ def _prevalences(how: Settings) -> str:
     return f"a prevalence of {joined(shares)}, elsewhere that of these items"
 
 
-def _sentence(points: Sequence[Point], nouns: Nouns) -> str:
+def _sentence(points: Sequence[Point], nouns: Nouns, whose: str) -> str:
     """What one model finds and spares, and where the readers lie."""
     model = points[0].model
     if len(points) > 1:
         sides = " and ".join(_spread(points, name) for name in RATES[:2])
-        return f"At its stated cuts {model} has {sides}."
+        return f"At its stated cuts {model} has {sides}, against {whose}."
     point = points[0]
     finds, clears = (_share(point.rates[name]) for name in RATES[:2])
     among = ""
@@ -400,7 +416,7 @@ def _sentence(points: Sequence[Point], nouns: Nouns) -> str:
         among = f"; {nouns.annotators} find {ranges[0]} and clear {ranges[1]}"
     return (
         f"At its cut {model} finds, in per cent, {finds} of the positives and clears {clears} "
-        f"of the negatives{among}."
+        f"of the negatives, against {whose}{among}."
     )
 
 

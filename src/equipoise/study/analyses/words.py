@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from equipoise.metrics import titled
+from equipoise.metrics import Metric, titled
 from equipoise.types import Column, Notice, Notices, as_notice
 
 RESAMPLED = {
@@ -25,15 +25,15 @@ NAMED = 3  # names in a clause
 IN_FILES = tuple(replace(column, brief=False) for column in QUESTION)  # not on a terminal
 
 
-def score_title(metric: str, labels: str, task: str = "") -> str:
+def score_title(metric: Metric, labels: str, task: str = "") -> str:
     """What was scored, as one would say it.
 
     Examples
     --------
-    >>> score_title("auroc", "soft", "heart")
+    >>> score_title(named("auroc"), "soft", "heart")
     'soft AUROC (heart)'
     """
-    return titled(metric, labels) + (f" ({task})" if task else "")
+    return metric.called(labels) + (f" ({task})" if task else "")
 
 
 def with_titles(columns: Iterable[Column], metrics: Iterable[str]) -> tuple[Column, ...]:

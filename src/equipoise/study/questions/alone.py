@@ -18,6 +18,7 @@ import numpy as np
 from equipoise.inference.proportions import FEWEST_EVENTS
 from equipoise.study.questions.answers import Question, Variant, holm
 from equipoise.study.study import Study
+from equipoise.study.truth import no_votes
 from equipoise.study.variants import Contest
 from equipoise.types import Annotations, Bools, Column, InputError
 
@@ -26,10 +27,16 @@ MOST = 40  # annotators who are asked alone, those with most votes
 
 
 def asked_alone(contest: Contest) -> Iterator[Variant]:
-    """The contest by the votes of each group of annotators, and of each annotator."""
+    """The contest by the votes of each group of annotators, and of each annotator.
+
+    Items of known truth (gold) stay what they are.
+    """
     votes = contest.votes
+    if contest.by_standard:
+        raise no_votes("alone")
+    gold = votes.gold
     for label, keep in _voices(votes):
-        yield Variant(label, contest.of_votes(keep), facts={"votes": int(keep.sum())})
+        yield Variant(label, contest.of_votes(keep | gold), facts={"votes": int(keep.sum())})
 
 
 def _voices(votes: Annotations) -> Iterator[tuple[str, Bools]]:

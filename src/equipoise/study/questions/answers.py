@@ -20,7 +20,7 @@ labels, have values alone.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
 from itertools import combinations
@@ -32,14 +32,18 @@ from equipoise.inference import TwoWay
 from equipoise.inference.ranks import TIE, average_ranks, spearman
 from equipoise.study.blocks import LABELS
 from equipoise.study.result import MACRO
+from equipoise.study.truth import no_votes
 from equipoise.study.variants import Contest, Contributions, Scored, contrasts, label_kappa
 from equipoise.types import (
     EXACT,
     Cell,
     Chart,
+    Claim,
+    ClaimFamily,
     Column,
     Dot,
     Dots,
+    Estimand,
     Finding,
     Floats,
     InputError,
@@ -153,6 +157,9 @@ class Question:
         What variants are compared with, in words.
     annotators
         Whether changes speak for other annotators too. Not where variants are certain people.
+    of_votes
+        Whether it varies votes, so that a reference standard, which is not made of them, leaves
+        nothing to vary.
     kappa, pairs
         Whether the labels of variants are compared with those of the study, and whether every
         pair of competitors is followed over the variants.
@@ -174,6 +181,7 @@ class Question:
     at: str = "{}"
     reference: str = "the whole study"
     annotators: bool = True
+    of_votes: bool = True
     kappa: bool = False
     pairs: bool = False
     nothing: str = "There is no variant to score."
@@ -281,8 +289,7 @@ class Answer:
 
     @property
     def _metric(self) -> str:
-        metric, labels = self.whole.metric, self.contest.labels
-        return metric.soft_title if labels == "soft" else f"{labels} {metric.title}"
+        return self.whole.metric.called(self.contest.labels)
 
     @property
     def judged(self) -> list[Outcome]:
@@ -359,6 +366,33 @@ class Answer:
         tested = [line for line in self.lines if not math.isnan(line.gap_p)]
         return min(tested, key=lambda line: line.gap_p, default=None)
 
+    @property
+    def _whom(self) -> str:
+        """Whom changes speak for."""
+        others = self.question.annotators and self.whole.of_votes
+        return (self.whole.table if others else self.whole.for_these_votes).population.whom
+
+    def claims(self) -> Iterator[Claim]:
+        """Who falls behind where the best group is another, and the surest change of a gap."""
+        labels, level = tuple(one.label for one in self.outcomes), self.whole.level
+        strict = 1 - (1 - level) / max(len(labels), 1)
+        best = self.whole.best_group(annotators=self.whole.of_votes)
+        for one in self.outcomes:
+            if one.verdict == OTHER and one.scored:
+                title = f"{self.score}, {self._at(one.label)}"
+                claims = one.scored.claims(title, f"{self.question.key}, verdicts", strict)
+                yield from (claim for claim in claims if claim.estimand.competitor in best)
+        gap = self.surest
+        if gap is not None:
+            low, high = gap.gap_change_low, gap.gap_change_high
+            if gap.gap_p >= 1 - level:
+                low, high = min(low, 0.0), max(high, 0.0)
+            whose = self.whole.table.population.whose(self.contest.labels)
+            score = f"gap to {self.best} in {self.score}"
+            estimand = Estimand(score, whose, self._where(gap), "all")
+            of = ClaimFamily(f"{self.question.key}, changes of gaps", len(labels))
+            yield Claim(estimand, self._whom, of, gap.gap_change, low, high, level)
+
     def change_clauses(self) -> list[str]:
         """The largest change, and whether any gap changes by more than chance."""
         most, gap, clauses = self.largest, self.surest, self._odd_values()
@@ -373,7 +407,7 @@ class Answer:
             ends = estimate(gap.gap_change, gap.gap_change_low, gap.gap_change_high, change)
             clauses.append(
                 f"the gap to {self.best} changes by more than chance, most surely for "
-                f"{self._where(gap)} ({ends})"
+                f"{self._where(gap)} ({ends}), for {self._whom}"
             )
         else:
             clauses.append(f"no gap to {self.best} changes by more than chance")
@@ -589,6 +623,7 @@ class Answer:
             ),
             references=question.references,
             notices=self.notices,
+            claims=tuple(self.claims()),
         )
         finding = finding if question.finish is None else question.finish(self, finding)
         if self.lines:
@@ -626,6 +661,8 @@ def answer(
     progress
         Called as ``progress(done, all)``; how many variants come is not known before.
     """
+    if question.of_votes and contest.by_standard:
+        raise no_votes(question.key)
     whole = whole or contest.scored()
     if np.isnan(whole.table.values).all():
         got, do = f"{whole.metric.title} undefined for everybody", "choose another metric"
@@ -645,7 +682,7 @@ def answer(
             notices.append(notice("variant_left_out", NOT_SCORED, where=where, why=error.got))
         if progress is not None:
             progress(number + 1, number + 2)
-    return Answer(question, contest, whole, _adjusted(outcomes), tuple(notices))
+    return Answer(question, contest, whole, _adjusted(outcomes, whole), tuple(notices))
 
 
 def _affordable(contest: Contest) -> int:
@@ -700,11 +737,16 @@ def _outcome(variant: Variant, whole: Scored, contest: Contest, question: Questi
     return Outcome(variant.label, facts, light, verdict, tuple(lines))
 
 
-def _verdict(whole: Scored, here: Scored) -> str:
-    """The best group of a variant against that of the study, among whom both have."""
+def _verdict(whole: Scored, here: Scored, variants: int = 1) -> str:
+    """The best group of a variant against that of the study, among whom both have.
+
+    One of several variants is surely another only where it is among all of them.
+    """
+    level = 1 - (1 - here.level) / variants
     people = whole.of_votes and here.of_votes
     people &= whole.table.population.decides and here.table.population.decides
-    groups = [scored.best_group(annotators=people) for scored in (whole, here)]
+    now = here.best_group(annotators=people, level=level)
+    groups = [whole.best_group(annotators=people), now]
     if not all(groups):
         return UNKNOWN
     before, now = (group & set(whole.competitors) for group in groups)
@@ -767,13 +809,23 @@ def holm(values: Sequence[float]) -> Floats:
     return out
 
 
-def _adjusted(outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
-    """The same with p-values of gap changes adjusted for all of them together."""
+def _adjusted(outcomes: Sequence[Outcome], whole: Scored) -> tuple[Outcome, ...]:
+    """The same where p-values and another best group hold among all variants together."""
     adjusted = iter(holm([line.gap_p for one in outcomes for line in one.lines]))
+    verdicts = [one.verdict for one in outcomes]
+    for place, one in enumerate(outcomes):
+        if one.scored is not None and one.verdict in (OTHER, SMALLER):
+            strict = _verdict(whole, one.scored, len(outcomes))
+            fewer = one.verdict == SMALLER and strict == LARGER
+            verdicts[place] = SAME if fewer else strict
     return tuple(
         replace(
             one,
-            lines=tuple(line._replace(gap_p=float(next(adjusted))) for line in one.lines),
+            verdict=verdict,
+            lines=tuple(
+                line._replace(gap_p=float(next(adjusted)), verdict=verdict)
+                for line in one.lines
+            ),
         )
-        for one in outcomes
+        for one, verdict in zip(outcomes, verdicts, strict=True)
     )

@@ -91,6 +91,7 @@ QUESTION = Question(
     over="groups of items",
     at="for {}",
     reference="the other items",
+    of_votes=False,
     nothing=f"No group, and the rest beside it, have {LEAST} items: nothing is measured.",
     facts=(
         Column("entropy", "entropy of votes", "number"),

@@ -287,6 +287,7 @@ QUESTION = Question(
     over="other truths",
     at="by {}",
     reference="the study",
+    of_votes=False,
     note="Where readers' votes are the truth, an item counts on both sides by its shares. "
     "Ties among readers are no majority.",
     methods="Everybody was scored by {labels}, too.",
