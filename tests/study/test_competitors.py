@@ -118,7 +118,7 @@ def test_nobody_is_cut_at_a_half_in_silence():
     given = [model(SCORES, "scored"), model(SCORES >= 0.45, "decides")]
     (table,) = tables(given, VOTES, ["accuracy"])
     assert [row.measure for row in table.rows[:2]] == [MATCHED, "accuracy"]
-    (wide,) = tables(model(8 * SCORES), VOTES, ["balanced_accuracy"])
+    (wide,) = tables(model(8 * SCORES), VOTES, ["auroc"])
     assert wide.rows == (("model", MATCHED),)
     (plain,) = tables(model(SCORES), VOTES, ["accuracy"])
     assert plain.rows == (("model", MATCHED),) and np.isfinite(plain.contrasts.these.values)

@@ -150,7 +150,7 @@ def test_with_a_margin_one_model_is_judged_as_many_are():
 def test_many_rows_are_those_of_the_leader_in_a_terminal():
     tasks = tuple(f"finding {k}" for k in range(7))
     study, _, _ = gold_study(tasks, number=60)
-    mine, matrix, whole = cuts_finding(study, "tree", Nouns()).tables
+    whole, mine, matrix = cuts_finding(study, "tree", Nouns()).tables
     assert {row["model"] for row in mine.brief} == {"tree"} and len(mine.brief) == 7
     assert (mine.open, matrix.open, whole.open) == (True, True, False)
     assert (mine.file, len(whole.rows)) == (False, 14)

@@ -96,7 +96,7 @@ def test_both_truths_stand_side_by_side_and_say_where_they_part():
     opinions = ~votes.gold
     yes = np.bincount(votes.item[opinions], votes.label[opinions])
     part = (yes >= 3) != disease
-    (row,) = finding.tables[0].rows
+    (row,) = finding.tables[-1].rows
     assert (row["items"], row["part"]) == (ITEMS, part.sum())
     assert (row["standard"], row["readers"]) == (
         (part & disease).sum(),

@@ -166,7 +166,7 @@ def _cut_lines(part: Finding, width: int) -> Iterator[Text]:
 
 
 def _fitting_lines(table: Table, width: int) -> Iterator[Text]:
-    """The columns that fit, the last ones first without their intervals, then left out."""
+    """The columns that fit: numbers at the end give way first, then intervals of the others."""
     brief = table.rows if table.brief is None else table.brief
     there = [
         column
@@ -179,9 +179,10 @@ def _fitting_lines(table: Table, width: int) -> Iterator[Text]:
         return 2 + max(min(len(column.head), LEAST_WORD), *cells)
 
     kept = list(there)
-    while len(kept) > 1 and sum(map(need, kept)) > width:
+    while len(kept) > 1 and sum(map(need, kept)) > width - len(EDGE):
         spans = [place for place, column in enumerate(kept) if column.ends]
-        if spans:
+        last_words = max(place for place, column in enumerate(kept) if column.is_text)
+        if spans and (spans[-1] > last_words or last_words == len(kept) - 1):
             kept[spans[-1]] = replace(kept[spans[-1]], ends=None)
         else:
             kept.pop()
@@ -342,8 +343,11 @@ def list_lines(table: Table, width: int) -> Iterator[Text]:
     widths = [max(len(line[k]) for line in cells) for k in range(len(shown))]
     words = [column.is_text for column in shown]
     over = sum(widths) + 2 * len(widths) + len(EDGE) - width
-    while over > 0 and max(widths) > LEAST_WORD:  # the longest column gives way
-        widths[widths.index(max(widths))] -= 1
+    inner = [max((len(line[k]) for line in cells[1:]), default=0) for k in range(len(shown))]
+    while over > 0 and max(widths) > LEAST_WORD:  # long heads give way, then the longest column
+        heads = [w if w > max(i, LEAST_WORD) else 0 for w, i in zip(widths, inner, strict=True)]
+        place = heads.index(max(heads)) if any(heads) else widths.index(max(widths))
+        widths[place] -= 1
         over -= 1
     for place, line in enumerate(cells):
         parts = [

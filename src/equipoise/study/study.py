@@ -37,7 +37,12 @@ from equipoise.study.arguments import (
 from equipoise.study.circularity import CHECKED, CIRCULAR, independent
 from equipoise.study.per_reader_truth import PER_READER, TWO_WAY
 from equipoise.study.result import Evaluation
-from equipoise.study.thresholds import Thresholds, UsedThreshold, with_thresholds
+from equipoise.study.thresholds import (
+    Thresholds,
+    UsedThreshold,
+    require_cuts,
+    with_thresholds,
+)
 from equipoise.study.truth import TaskTruth, task_truths
 from equipoise.types import (
     Annotations,
@@ -303,7 +308,7 @@ class Study:
                 choice("prevalence, task", task, [truth.task for truth in study.truths])
         if how.inference == MRMC:
             study = study.by_gold_alone()
-        return with_thresholds(study, how.thresholds)
+        return require_cuts(with_thresholds(study, how.thresholds))
 
     @classmethod
     def unchecked(

@@ -11,8 +11,8 @@ of several classes the most probable is decided for. A threshold is given, or ch
   chosen on all others.
 
 A rule without either is refused: a threshold chosen on the items that are scored flatters.
-Scores that nobody gave a threshold for are cut at .5, and a notice says so. Intervals hold
-thresholds as they are.
+Probabilities that nobody gave a threshold for are cut at .5, and a notice says so; other scores
+are refused then (`require_cuts`). Intervals hold thresholds as they are.
 
 Operating points: the threshold that a rule chooses, given scores and labels.
 
@@ -446,6 +446,21 @@ def with_thresholds(study: "Study", thresholds: Thresholds | None = None) -> "St
         return cut
     scored = [name for model in predictions for name in model.items if not folds.get(name, 0)]
     return cut.of_items([*scored, *(name for name in study.items if not folds[name])])
+
+
+def require_cuts(study: "Study") -> "Study":
+    """The study; refuses scores that are no probabilities and that nobody gave a cut for."""
+    odd = [row for row in study.used if row.how == "assumed" and (row.low < 0 or row.high > 1)]
+    if not odd:
+        return study
+    models = list(dict.fromkeys(row.model for row in odd))
+    low, high = min(row.low for row in odd), max(row.high for row in odd)
+    raise InputError(
+        f"scores of {listed(models)}",
+        f"{number(low)} to {number(high)}, and nobody said from which on they say yes",
+        "probabilities, or a threshold, for metrics of decisions",
+        hint("give {} or name metrics of scores", Option("threshold", f"{models[0]}=...")),
+    )
 
 
 def _apply_thresholds(

@@ -435,9 +435,8 @@ def _subgroups(
         step = tell(SUBGROUPS)
         finding = ANALYSES[SUBGROUPS].attempt(study.telling(step))
         cuts = groups_at_cuts(study, leader)
-        yield replace(
-            finding, nav="Subgroups", tables=(*([cuts] if cuts else []), *finding.tables)
-        )
+        tables = (*finding.tables, *([cuts] if cuts else []))
+        yield replace(finding, nav="Subgroups", tables=tables)
         step(1, 1)
 
 

@@ -322,9 +322,11 @@ def _tables(
     if len(rows) <= FEW:
         yield whole
         return
+    yield replace(whole, open=False, brief=(), legend="")
     mine = [row for row in rows if row["model"] == leader]
     yield replace(
         whole,
+        name=f"{KEY}_leader",
         caption=f"{TITLE}, {leader}",
         columns=[column for column in whole.columns if column.key != "model"],
         rows=mine,
@@ -333,7 +335,6 @@ def _tables(
     )
     if len(mine) < len(rows):
         yield _matrix(points, nouns)
-    yield replace(whole, open=False, brief=(), legend="")
 
 
 def _matrix(points: Sequence[Point], nouns: Nouns) -> Table:

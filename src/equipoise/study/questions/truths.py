@@ -263,7 +263,7 @@ def with_both(answer: Answer, finding: Finding) -> Finding:
     whole = f"{int(part.sum()):,} of {len(part):,} cases"
     parting = f"The reference standard and most readers part on {whole}."
     sentence = _together([parting, *sentences])
-    return replace(finding, sentence=sentence, tables=(table, *finding.tables))
+    return replace(finding, sentence=sentence, tables=(*finding.tables, table))
 
 
 def _together(sentences: Sequence[str]) -> Hint:
