@@ -69,7 +69,7 @@ def test_a_whole_order_and_its_folder(tmp_path, equipoise):
 def test_a_pilot_that_found_nothing_asks_for_a_difference(equipoise):
     code, out, said = equipoise("plan", *FILES, *QUICK)
     assert code == 0, said
-    assert "Not plannable from this pilot: good scores higher than fair by " in flat(out)
+    assert "Not plannable from this pilot: good scores better than fair by " in flat(out)
     assert "Give the smallest one that matters (--difference VALUE)." in flat(out)
     words = ("plan", *FILES, *QUICK, "--models", "fair,good", "--margin", 0.1)
     assert "To find that fair is not worse than good by 0.100 or more" in flat(

@@ -249,13 +249,20 @@ def test_what_no_number_of_items_reaches_is_said():
         and "no number of items reaches it" in done.finding
     )
     source = finding("pair out of reach", "verdict").more[1]
-    assert "comes from who annotates" in source and "other people do" in source
+    assert "on who annotates (" in source and "other people do" in source
+
+
+@pytest.mark.parametrize("name", ["pair that is open", "pair out of reach"])
+def test_a_share_below_a_half_is_nobodys_most(name):
+    """What moves a difference most is often open: `components` says so of the same pair."""
+    source = finding(name, "verdict").more[1]
+    assert "puts the largest part of the uncertainty" in source and "Most" not in source
 
 
 def test_a_pilot_that_is_open_says_so_everywhere():
     part = finding("pair that is open", "verdict")
     assert part.sentence.startswith("Not plannable from this pilot")
-    assert "includes 0" in part.sentence and "scores higher" in part.more[0]
+    assert "includes 0" in part.sentence and "scores better" in part.more[0]
     assert "one that matters (--difference VALUE)" in in_command(part.sentence)
     states = {row.state for row in rows_of("ranking that is open", "plan_pairs")}
     assert states == {"planned", "not plannable"}

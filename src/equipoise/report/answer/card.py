@@ -270,8 +270,9 @@ def _settled_by(answer: Answer, nouns: Nouns, *, command: bool) -> str:
     if not front.population.decides:
         fixed = "--annotators fixed" if command else 'Settings(annotators="fixed")'
         return (
-            f"Votes of more {_people(front, nouns)}, from three on; or taking these "
-            f"{nouns.annotators} as the standard ({fixed})."
+            f"Votes of more {_people(front, nouns)}, from effectively three on (now "
+            f"{number(front.population.effective, 1)}); or taking these {nouns.annotators} as "
+            f"the standard ({fixed})."
         )
     if not front.decides:
         return ""

@@ -130,7 +130,7 @@ def _verdict(plan: SizePlan) -> Finding:
     pilot_result = f"{len(plan.models)} models by {title}"
     if not plan.ranks:
         by = estimate(first.difference, first.low, first.high)
-        pilot_result = f"{first.a} scores higher than {first.b} by {by} in {title}"
+        pilot_result = f"{first.a} scores better than {first.b} by {by} in {title}"
     expected = ", and what to expect of the planned study" if best else ""
     table = Table(
         name="plan_intervals",
@@ -403,7 +403,7 @@ def _source_words(plan: SizePlan) -> str:
         )
     most = max(share, key=lambda name: share[name])
     return (
-        f"Most of the uncertainty about {pair} in the pilot comes from {SOURCES[most]} "
+        f"The pilot puts the largest part of the uncertainty about {pair} on {SOURCES[most]} "
         f"({percent(share[most])} of the variance): {CURES.get(most, CURE)}."
     )
 

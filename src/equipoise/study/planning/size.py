@@ -270,7 +270,7 @@ class PairPlan:
         if state == "not plannable":
             ends = interval(self.low, self.high)
             why = (
-                f"Not plannable from this pilot: {self.a} scores higher than {self.b} by "
+                f"Not plannable from this pilot: {self.a} scores better than {self.b} by "
                 f"{number(self.difference)} in {title}, but {self._open(ends)}, so that "
                 "nobody knows how large a difference there is to find."
             )
