@@ -225,7 +225,10 @@ def test_two_annotators_make_no_verdict(study):
     said = " ".join(done.stdout.split())
     assert "good scores highest, but annotators are too few to say for others" in said
     assert "they are too few to stand for others" in said
-    assert "Settled by Votes of more annotators, from effectively three on (now 2.0); or taking" in said
+    assert (
+        "Settled by Votes of more annotators, from effectively three on (now 2.0); or taking"
+        in said
+    )
     assert "better" not in said and "best" not in said
 
 

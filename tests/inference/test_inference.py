@@ -21,7 +21,7 @@ from equipoise.inference import (
     two_way,
     unit_design,
 )
-from equipoise.inference.intervals import DRAWS, SEED
+from equipoise.inference.intervals import DRAWS, SEED, simultaneous_widths
 from equipoise.metrics import CATALOGUE, Block, Truth, named
 from equipoise.study.blocks import hard_labels
 from equipoise.types import InputError
@@ -551,6 +551,16 @@ def test_a_family_of_many_models_keeps_no_draw_of_all_its_pairs():
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert most < 8 * DRAWS * 80 * 79 / 2 / 2
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
+def test_widths_of_all_values_at_once_hold_all_of_them_at_their_level(level):
+    cell = dataclasses.replace(board(1, df=900.0), df_items=np.full((6, 6), 1e6))
+    widths = simultaneous_widths(cell, level)
+    random = np.random.default_rng(5)
+    drawn = random.multivariate_normal(np.zeros(6), cell.covariance(), 40_000)
+    held = (np.abs(drawn) <= widths).all(axis=1).mean()
+    assert held == pytest.approx(level, abs=0.015)
 
 
 @pytest.mark.parametrize("higher", [True, False])
