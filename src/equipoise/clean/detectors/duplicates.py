@@ -64,7 +64,7 @@ THUMBNAIL = 8
 Grey = NDArray[np.uint8]  # (side, side)
 
 
-def pairs_to_score(data: Collection, nearest: Nearest, where: str) -> Pairs:
+def pairs_to_score(data: Collection, nearest: Nearest) -> Pairs:
     """The pairs of the collection, or every item with its nearest, each pair once.
 
     Proposals are made in the order of names, so that ties fall the same way whatever the order
@@ -72,8 +72,6 @@ def pairs_to_score(data: Collection, nearest: Nearest, where: str) -> Pairs:
     """
     if data.pairs is not None:
         return data.pairs
-    if len(data) < 2:
-        raise InputError(where, f"{len(data)} items", "two or more", "add images")
     order = name_order(data.items)
     near = nearest(order)
     items = np.repeat(np.arange(len(order)), near.shape[1])
@@ -93,7 +91,7 @@ def _distances(
     def nearest(order: Ints) -> Ints:
         return neighbours(rows[order], row.hyper["k"], progress=progress)[1]
 
-    pairs = pairs_to_score(data, nearest, f"detector {row.name}")
+    pairs = pairs_to_score(data, nearest)
     return pairs, 1 - Directions.of(rows).distance(pairs.first, pairs.second)
 
 
@@ -115,11 +113,7 @@ def _hash_agreement(
     assert data.images is not None
     size = row.hyper["size"]
     hashes = _hashes(data.images, size, _wanted(data), progress)
-    pairs = pairs_to_score(
-        data,
-        lambda order: nearest_hashes(hashes[order], row.hyper["k"]),
-        f"detector {row.name}",
-    )
+    pairs = pairs_to_score(data, lambda order: nearest_hashes(hashes[order], row.hyper["k"]))
     apart = np.bitwise_count(hashes[pairs.first] ^ hashes[pairs.second])
     return pairs, 1 - apart.sum(axis=1, dtype=np.int64) / size**2
 
@@ -172,7 +166,7 @@ def _window_similarity(
     def nearest(order: Ints) -> Ints:
         return neighbours(_thumbnails(images, order, progress), row.hyper["k"])[1]
 
-    pairs = pairs_to_score(data, nearest, f"detector {row.name}")
+    pairs = pairs_to_score(data, nearest)
     return pairs, _similarities(images, pairs, size, window, progress)
 
 

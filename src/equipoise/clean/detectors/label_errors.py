@@ -379,10 +379,6 @@ def _disagreement(
 ) -> Floats:
     """Share of neighbours with another label."""
     del seed
-    if len(rows) < 2:
-        raise InputError(
-            f"detector {row.name}", "one labelled item", "two or more", "label more items"
-        )
     _, places = neighbours(rows, row.hyper["k"], progress=progress)
     return np.asarray(np.mean(labels[places] != labels[:, None], axis=1))
 

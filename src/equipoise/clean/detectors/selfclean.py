@@ -270,15 +270,8 @@ def _late_and_alone(
     row: CatalogueDetector, data: Collection, seed: int, progress: Progress
 ) -> Floats:
     """One minus the area covered before each item is met."""
-    del seed
+    del row, seed
     assert data.embeddings is not None
-    if len(data) < 2:
-        raise InputError(
-            f"detector {row.name}",
-            f"{len(data)} items",
-            "two or more",
-            "add images: off topic is a matter of comparison",
-        )
     points = Directions.of(data.embeddings)
     return 1 - off_topic_areas(single_linkage(points, progress=progress), points)
 
