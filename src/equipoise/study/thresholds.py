@@ -655,15 +655,12 @@ def _threshold_notices(used: Sequence[UsedThreshold]) -> Iterator[Notice]:
 
 
 def _far(row: UsedThreshold) -> bool:
-    """Whether scores are no probabilities, or a cut calls far fewer items yes, or no."""
-    few = FAR * row.above < row.votes or FAR * (1 - row.above) < 1 - row.votes
-    return few or row.low < 0 or row.high > 1
+    """Whether a cut calls far fewer items yes than votes do, or no."""
+    return FAR * row.above < row.votes or FAR * (1 - row.above) < 1 - row.votes
 
 
 def _oddity(row: UsedThreshold) -> str:
     """Model and task, with what is wrong."""
-    if row.low < 0 or row.high > 1:
-        return f"{row.cell} (scores from {number(row.low)} to {number(row.high)})"
     share, votes = percent(row.above), percent(row.votes)
     return f"{row.cell} (calls {share} of items positive, the votes {votes})"
 

@@ -522,16 +522,6 @@ class _Page:
             f"time a reading than {self.study.arms[0]} ones ({ends[0]} to {ends[1]})."
         )
 
-    def time_rows(self) -> Iterator[dict[str, Cell]]:
-        """Every reader in every arm, where durations are known."""
-        times = self.study.times
-        for arm, reader in np.ndindex((0, 0) if times is None else times.shape):
-            yield {
-                "reader": self.study.readers[reader],
-                "arm": self.study.arms[arm],
-                "time": None if times is None else float(times[arm, reader]),
-            }
-
     def _estimate(self, row: Compared) -> str:
         """How much better or worse, by which measure, and on how many readers that rests."""
         gain, people = row.contrast.value, self.nouns.annotators
@@ -577,12 +567,14 @@ class _Page:
 
     def reader_rows(self) -> Iterator[dict[str, Cell]]:
         """Every reader in every arm."""
+        times = self.study.times
         for arm, reader, place in np.ndindex(self.study.values.shape):
             yield {
                 "reader": self.study.readers[reader],
                 "arm": self.study.arms[arm],
                 "measure": self.study.titles[self.study.measures[place]],
                 "value": float(self.study.values[arm, reader, place]),
+                "time": "" if times is None else float(times[arm, reader]),
             }
 
     def _by_reader(self) -> Iterator[Dot]:
@@ -653,16 +645,11 @@ def reader_study_finding(
                 "degrees of freedom of each by itself, for items and readers like these.",
             ),
             Table(
-                name="reader_times",
-                caption="How long a reading takes, geometric mean",
-                columns=columns(reader="text", arm="text", time="duration"),
-                rows=list(page.time_rows()),
-                brief=(),
-            ),
-            Table(
                 name="reader_values",
-                caption="Readers by arm",
-                columns=columns(reader="text", arm="text", measure="text", value="number"),
+                caption="Readers by arm; time is the geometric mean of a reading",
+                columns=columns(
+                    reader="text", arm="text", measure="text", value="number", time="duration"
+                ),
                 rows=list(page.reader_rows()),
                 brief=(),
             ),
