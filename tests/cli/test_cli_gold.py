@@ -81,7 +81,7 @@ def test_an_annotator_called_like_a_standard_is_asked_about(folder):
     done = evaluated(folder, "-a", "readers", "-a", "consensus.csv", code=1)
     assert "--gold consensus" in done
     assert "--gold ignore" in done
-    for gold, whom in (("consensus", "adjudicated gold"), ("ignore", "annotators like these")):
+    for gold, whom in (("consensus", "standard"), ("ignore", "annotators like these")):
         done = evaluated(folder, "-a", "readers", "-a", "consensus.csv", "--gold", gold)
         assert whom in done
 

@@ -355,12 +355,13 @@ def _tails_slope(size: float, errors: Floats, df: float) -> float:
     """Derivative of that by the size."""
     from scipy.special import gammaln
 
+    number, errors = len(errors), errors[errors > 0]  # where nothing varies nothing changes
     t = (size / errors) ** 2
     shape, peak = -t / 2, math.sqrt(2 / math.pi)
     if df < _NORMAL:
         shape = -(df + 1) / 2 * np.log1p(t / df)
         peak = 2 * math.exp(gammaln((df + 1) / 2) - gammaln(df / 2)) / math.sqrt(df * math.pi)
-    return -peak * float((np.exp(shape) / errors).mean())
+    return -peak * float((np.exp(shape) / errors).sum()) / number
 
 
 def _logistic(x: float) -> float:
