@@ -11,14 +11,19 @@ from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow
 from scipy.special import expit, ndtr
 
 from benchmarks._clusters import SCHOOLS, SITES, Clusters, annotated, drawn
 from benchmarks._readers import EQUAL, Design, study, truth
 from equipoise import Annotations, Predictions, Settings, evaluate, resample
 from equipoise import metrics as metrics_of
+from equipoise.inference.looks import Look
 from equipoise.metrics import auroc
+from equipoise.read.attributes import Attributes
 from equipoise.study import Study
+from equipoise.study.questions import answer_study
+from equipoise.study.questions.subgroups import QUESTION as SUBGROUPS
 
 COVERS, PROPORTION, FALSE, MARGIN = (0.93, 0.97), (0.93, 0.99), (0.0, 0.06), (0.0, 0.03)
 ANY = (0.0, 1.0)
@@ -433,6 +438,67 @@ def slope(items: int, readers: int) -> Cell:
     return Cell(f"slope, {items} items, {readers} annotators", {"slope": COVERS}, one)
 
 
+# ---- subgroups -----------------------------------------------------------------------------
+
+
+def subgroups(items: int = 400, readers: int = 8) -> Cell:
+    """Two models that are as good at both sites; readers are noisier at one of them."""
+
+    def one(seed: int) -> tuple[float, ...]:
+        random = np.random.default_rng([24, seed])
+        site = np.arange(items) % 2
+        z, taste = random.standard_normal(items), random.standard_normal((items, 2))
+        noise = np.where(site == 1, 1.6, 0.6)[:, None]
+        seen = z[:, None] + taste @ (0.25 * random.standard_normal((2, readers)))
+        seen += noise * random.standard_normal((items, readers))
+        votes = table_of((seen > 0.4 + 0.4 * random.standard_normal(readers)) * 1)
+        scores = z + 0.35 * taste.T + 0.7 * random.standard_normal((2, items))
+        frame = pyarrow.table({"item": list(votes.items), "site": [f"s{k}" for k in site]})
+        study = Study.of(
+            models_of(scores),
+            votes,
+            metrics=["auroc"],
+            settings=Settings(workers=1),
+            attributes=[Attributes.from_dataframe(frame)],
+        )
+        lines = answer_study(SUBGROUPS, study).lines
+        changed = any(x.change_low > 0 or x.change_high < 0 for x in lines)
+        return changed, any(line.gap_p < 0.05 for line in lines)
+
+    columns = {"a value differs (not claimed)": ANY, "a gap is said to differ": FALSE}
+    return Cell(f"two sites, {readers} annotators, noisier at one", columns, one)
+
+
+# ---- looks ---------------------------------------------------------------------------------
+
+
+def looks(planned: int = 4, items: int = 400, readers: int = 12) -> Cell:
+    """Two equal models in a study that grows, until they are apart."""
+
+    def one(seed: int) -> tuple[float, ...]:
+        random = np.random.default_rng([25, seed])
+        z, taste = random.standard_normal(items), random.standard_normal((items, 2))
+        seen = z[:, None] + taste @ (0.15 * random.standard_normal((2, readers)))
+        seen += 0.7 * random.standard_normal((items, readers))
+        votes = (seen > 0.4 + 0.4 * random.standard_normal(readers)) * 1
+        scores = z + 0.35 * taste.T + 0.7 * random.standard_normal((2, items))
+        earlier: tuple[Look, ...] = ()
+        apart = []
+        for number in range(1, planned + 1):
+            size = items * number // planned
+            grown = models_of(scores[:, :size]), table_of(votes[:size]), ["auroc"]
+            look = evaluated(*grown, look=f"{number}/{planned}", looks=earlier)
+            earlier = look.looks
+            gap = look.estimate("m0", "auroc") - look.estimate("m1", "auroc")
+            apart.append([not low <= 0 <= high for low, high in (
+                gap.interval(look.level), gap.interval(0.95))])  # fmt: skip
+        spent, plain = np.any(apart, axis=0)
+        return spent, plain
+
+    columns = {"any look": FALSE, "any look, unplanned (said)": ANY}
+    return Cell(f"{planned} looks, two equal models", columns, one)
+
+
 CELLS = (
     *map(clusters, (*SCHOOLS, *SITES)),
     rare(5),
@@ -448,4 +514,6 @@ CELLS = (
     alpha(200, 8),
     slope(300, 5),
     slope(300, 8),
+    subgroups(),
+    looks(),
 )

@@ -6,7 +6,8 @@ and soft AUROC the truth is that of as many votes as the design has. Of models n
 coverage for readers like these and for these readers, and how often the leader of six equal
 models is called better than it is. ``--quick`` (or EQUIPOISE_QUICK=1) takes a tenth of the
 studies, ``--readers`` or ``--added`` that part alone. Votes that a plan adds: the same for the
-difference of two equal models, next to as many votes spread evenly.
+difference of two equal models, next to as many votes spread evenly. ``--claims``: the cells of
+`benchmarks._claims`, one sentence each, and the power of what pilots plan.
 """
 
 import os
@@ -17,6 +18,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks import _added_votes as added
+from benchmarks import planning
+from benchmarks._claims import CELLS, shares
 from benchmarks._clock import heading
 from benchmarks._reader_panels import COLUMNS, PANELS, mean_gain, study_of
 from benchmarks._readers import EQUAL, Design, seeds, study, truth
@@ -191,7 +194,30 @@ def _added_votes(studies: int) -> None:
                 print(f"   {name:58s} {share:.3f}   {half:.4f}   {rows[:, 2].std():.4f}")
 
 
-PARTS = {"--readers": _against_readers, "--added": _added_votes}
+def _claims(studies: int) -> None:
+    """Every cell, with what it promises and its Monte Carlo error."""
+    print(f"   -- claims, {studies} studies a cell: mean, Monte Carlo error, promised")
+    for cell in CELLS:
+        means, errors = shares(cell, studies)
+        for (name, (low, high)), mean, error in zip(
+            cell.columns.items(), means, errors, strict=True
+        ):
+            kept = "" if low <= mean <= high else "   (missed)"
+            row = f"{cell.name:52s} {name:34s} {mean:.3f} ± {error:.3f}"
+            print(f"   {row}   {low:.2f} to {high:.2f}{kept}", flush=True)
+    _planned_power(max(studies // 12, 8))
+
+
+def _planned_power(pilots: int) -> None:
+    """Power that studies have which pilots of 150 items and 6 readers plan for 80 %."""
+    for taste, people in ((0.1, 8), (0.1, 20), (0.2, 20)):
+        powers = list(planning.powers(pilots, taste, people))
+        quantiles = np.nanquantile(powers, (0.1, 0.5, 0.9))
+        text = ", ".join(f"{power:.2f}" for power in quantiles)
+        print(f"   plan, taste {taste}, {people} annotators: power at 10, 50, 90 %: {text}")
+
+
+PARTS = {"--readers": _against_readers, "--added": _added_votes, "--claims": _claims}
 
 
 def main() -> None:

@@ -10,6 +10,7 @@ Then the time of a plan.
 import numpy as np
 
 from benchmarks._clock import heading, once
+from equipoise import resample
 from equipoise.metrics import auroc
 from equipoise.study import evaluate
 from equipoise.study.planning import plan_size
@@ -57,6 +58,33 @@ def resolved(random, design, taste):
         done = evaluate(given, table, metrics=["auroc"], resampling="influence")
         found += done.differences("auroc")[0].low > 0
     return found / STUDIES
+
+
+def powers(pilots, taste, people, studies=40):
+    """Power of studies of the size that a pilot of 150 items and 6 readers plans; nan: none."""
+    random = np.random.default_rng(1)
+    large = (drawn(random, 4000, 40, taste) for _ in range(60))
+    true = np.mean(
+        [auroc(v.mean(axis=1), s[0]) - auroc(v.mean(axis=1), s[1]) for v, s in large]
+    )
+    for seed in range(pilots):
+        random = np.random.default_rng([5, seed])
+        pilot = study(random, 150, 6, taste)
+        how = {"difference": true, "annotators": (people,), "simulations": 0}
+        plan = plan_size(*pilot, models=("a", "b"), **how)
+        hits = [
+            found_in(*study(random, design.items, people, taste))
+            for design in plan.designs
+            for _ in range(studies)
+        ]
+        yield np.mean(hits) if hits else np.nan
+
+
+def found_in(scores, table):
+    """Whether a study finds the first model better."""
+    plan = resample(table, "influence", replicates=2)
+    done = evaluate(scores, table, metrics=["auroc"], resampling=plan)
+    return done.differences("auroc")[0].low > 0
 
 
 def main() -> None:

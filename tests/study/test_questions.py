@@ -271,6 +271,18 @@ SIDE = Attributes(
 )  # fmt: skip
 
 
+def readers_themselves(votes):
+    """Mean AUROC of readers against the others, by how many items each has with another."""
+    values, numbers = [], []
+    for reader in range(votes.shape[1]):
+        others = np.delete(votes, reader, axis=1)
+        rows = ~np.isnan(votes[:, reader]) & ~np.isnan(others).all(axis=1)
+        if rows.sum() >= 10:
+            values.append(auroc(np.nanmean(others[rows], axis=1), votes[rows, reader]))
+            numbers.append(rows.sum())
+    return np.average(values, weights=numbers)
+
+
 def test_groups_equal_evaluations_of_their_items_and_differ_from_the_rest():
     votes = bootstrap.annotations(GAPS)
     found = ask("subgroups", models(), votes, **AUROC, attributes=SIDE)
@@ -286,6 +298,7 @@ def test_groups_equal_evaluations_of_their_items_and_differ_from_the_rest():
         soft = np.nanmean(GAPS[keep], axis=1)
         assert_allclose(given["entropy"], entropy(np.stack([1 - soft, soft])).mean(), **EXACT)
         assert_allclose(given["agreement"], krippendorff_alpha(some).value, **EXACT)
+        assert_allclose(given["attainable"], readers_themselves(GAPS[keep]), **EXACT)
     for side, outcome in enumerate(found.outcomes):
         for m, line in enumerate(outcome.lines):
             assert_allclose(line.value, values[side][m], **EXACT)

@@ -2,7 +2,10 @@
 
 Variants are the study on the items of each group, such as one sex or site, each compared with
 the rest of the items. Beside the competitors' values stand how divided votes are (entropy of
-the votes on an item, on average) and how far annotators agree (Krippendorff's alpha).
+the votes on an item, on average), how far annotators agree (Krippendorff's alpha), and what is
+attainable: the mean value of the annotators there, each against the mean vote of the others.
+Where annotators themselves reach less, so does every model, and a lower value says nothing of
+the model: what may be claimed is how gaps between models change.
 """
 
 from collections.abc import Iterator
@@ -10,7 +13,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from equipoise.inference.reader_contrasts import Readings
 from equipoise.inference.resampling import resample
+from equipoise.metrics import Metric
 from equipoise.metrics.distributions import entropy
 from equipoise.read.attributes import Attributes
 from equipoise.study.blocks import every_class
@@ -53,7 +58,41 @@ def groups_of_items(contest: Contest) -> Iterator[Variant]:
             if min(inside.sum(), outside.sum()) < LEAST:
                 continue
             here, rest = (contest.of_votes(side[votes.item]) for side in (inside, outside))
-            yield Variant(f"{column} = {level}", here, against=rest, facts=_votes_of(here))
+            facts = {"attainable": attainable(here), **_votes_of(here)}
+            yield Variant(f"{column} = {level}", here, against=rest, facts=facts)
+
+
+def attainable(contest: Contest) -> float:
+    """Mean value of the annotators, each against the others; nan where none has items enough.
+
+    Each counts by its items, of which it has at least `LEAST` that others voted on, too.
+    """
+    values, numbers = [], []
+    for task in contest.tasks:
+        question = task.question
+        votes, names = question.votes, contest.votes.annotators
+        if votes is None or names is None:
+            continue
+        item = np.repeat(np.arange(len(votes.sizes)), votes.sizes)
+        answer = np.stack(question.masses, axis=1)
+        every = Readings.of_votes(item, votes.annotator, item, votes.weight, answer)
+        for reader in range(len(names)):
+            readings = every.of(np.flatnonzero(every.reader == reader))
+            number = len(readings.item)
+            value = _value(contest.metric, readings) if number >= LEAST else np.nan
+            if np.isfinite(value):
+                values.append(value)
+                numbers.append(number)
+    return float(np.average(values, weights=numbers)) if values else np.nan
+
+
+def _value(metric: Metric, readings: Readings) -> float:
+    truth, answer = readings.truth, readings.answer
+    if answer.shape[1] > 1:
+        return metric(truth, answer)
+    if metric.labels == "classes":
+        return metric(truth[:, 0], answer[:, 0])
+    return metric(np.hstack([1 - truth, truth]), np.hstack([1 - answer, answer]))
 
 
 def _scored(contest: Contest) -> dict[str, None]:
@@ -94,11 +133,14 @@ QUESTION = Question(
     of_votes=False,
     nothing=f"No group, and the rest beside it, have {LEAST} items: nothing is measured.",
     facts=(
+        Column("attainable", "annotators themselves", "number"),
         Column("entropy", "entropy of votes", "number"),
         Column("agreement", "Krippendorff's alpha", "number"),
     ),
     note="Every group is compared with the items that are not in it. Groups of fewer than "
-    f"{LEAST} items are left out. Entropy: how divided the votes on an item are, on average.",
+    f"{LEAST} items are left out. Entropy: how divided the votes on an item are, on average. "
+    "Annotators themselves: their mean value by this metric, each against the mean vote of the "
+    "others, which is what can be attained there.",
     methods="Everybody was scored in each of {number} groups of items and compared with the "
     "other items, with p-values adjusted by Holm's method [@holm1979]; agreement is "
     "Krippendorff's alpha [@krippendorff2004].",
