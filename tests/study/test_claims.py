@@ -21,7 +21,15 @@ from equipoise.study.questions.alone import asked_alone
 from equipoise.study.thresholds import Thresholds
 from equipoise.study.variants import Contest
 from equipoise.truth import dirichlet
-from equipoise.types import Claim, ClaimFamily, Decision, Estimand, Nouns, decide
+from equipoise.types import (
+    Claim,
+    ClaimFamily,
+    Decision,
+    Estimand,
+    Nouns,
+    claims_in_words,
+    decide,
+)
 from tests.odd_studies import world
 from tests.report.test_claims import by_gold, probabilities, report_of
 
@@ -433,3 +441,20 @@ def test_a_model_behind_by_later_steps_alone_is_claimed_to_be_behind():
     behind = Decision.INFERIOR
     assert decisions == {"c": Decision.SUPERIOR, "b": behind, "a": behind}
     assert list(said) == ["c", "b", "a"] and said["b"].high < 0
+
+
+def test_every_population_has_its_own_decision_in_words():
+    blank, family = Estimand("accuracy", "x", "net", "readers"), ClaimFamily("all", 1)
+    claims = [
+        Claim(blank, "x", family, 0.1, low, 0.3, margin=0.05) for low in (-0.1, -0.04, 0.01)
+    ]
+    said = claims_in_words(zip(("others", "these", "both"), claims, strict=True))
+    assert said == (
+        "With a margin of 0.05 in accuracy it is not shown to be non-inferior for others "
+        "(+0.100 [−0.100, +0.300]), non-inferior for these (+0.100 [−0.040, +0.300]) and superior for "
+        "both (+0.100 [+0.010, +0.300])."
+    )
+    free = [Claim(blank, "x", family, 0.1, low, 0.3) for low in (-0.1, 0.01)]
+    said = claims_in_words(zip(("others", "these"), free, strict=True))
+    assert said.startswith("That holds for these (") and "for others (" in said
+    assert said.endswith("it is not shown.")
