@@ -451,8 +451,8 @@ def test_every_population_has_its_own_decision_in_words():
     said = claims_in_words(zip(("others", "these", "both"), claims, strict=True))
     assert said == (
         "With a margin of 0.05 in accuracy it is not shown to be non-inferior for others "
-        "(+0.100 [−0.100, +0.300]), non-inferior for these (+0.100 [−0.040, +0.300]) and superior for "
-        "both (+0.100 [+0.010, +0.300])."
+        "(+0.100 [−0.100, +0.300]), non-inferior for these (+0.100 [−0.040, +0.300]) and "
+        "superior for both (+0.100 [+0.010, +0.300])."
     )
     free = [Claim(blank, "x", family, 0.1, low, 0.3) for low in (-0.1, 0.01)]
     said = claims_in_words(zip(("others", "these"), free, strict=True))
