@@ -12,6 +12,7 @@ numbers beyond what a machine can do, are refused before the verb runs, which is
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from functools import wraps
 from importlib import import_module
 from inspect import Parameter, Signature
@@ -104,30 +105,21 @@ def verb(
             _check(values)
             options = Options(**values)
             usual = tuple(map(DEFAULTS.get, OF_ENGINE))
-            if not heavy or attrgetter(*OF_ENGINE)(options) == usual:
-                _run(function, options)
-                return
-            from equipoise.cli.engine import use_engine
+            from equipoise.scale.cells import resumable
 
-            with use_engine(options, cells=heavy == "cells"):
-                _run(function, options)
+            with ExitStack() as around:
+                if heavy and attrgetter(*OF_ENGINE)(options) != usual:
+                    from equipoise.cli.engine import use_engine
+
+                    around.enter_context(use_engine(options, cells=heavy == "cells"))
+                around.enter_context(resumable(options.out, *KEPT))
+                function(options)
 
         run.__dict__["__signature__"] = Signature(parameters, return_annotation=None)
         run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         return run
 
     return command
-
-
-def _run(function: Callable[[Options], None], options: Options) -> None:
-    """Run a verb; whatever stops it, what is done and lies in its folder is told."""
-    if options.out is None:
-        function(options)
-        return
-    from equipoise.scale.cells import resumable
-
-    with resumable(options.out, *KEPT):
-        function(options)
 
 
 def _parameter(name: str, form: _Form) -> Parameter:

@@ -250,12 +250,11 @@ def run_evaluation(options: Options, demo: Demonstration | None = None) -> None:
     if options.groups or options.by_group or options.within:
         check_groups(options)
     check_reading(options)
-    names = metric_names(options.metrics)
+    names = [] if options.metrics is None else metric_names(options.metrics)
     if options.out is not None:
         check_folder(
             options.out, RUN_FILES, overwrite=options.overwrite, where=f"--out {options.out}"
         )
-    earlier = _run_before(options)
     with progress("reading"):
         grouping = None if options.groups is None else asked_groups(options.groups, options)
         also = {
@@ -265,6 +264,7 @@ def run_evaluation(options: Options, demo: Demonstration | None = None) -> None:
         }
         home = options.out if demo is None else None
         read = read_study(options, names, truth=options.truth, out=home, also=also)
+    earlier = _run_before(options)
     settings, votes = read.study.settings, read.study.voted
     options = replace(options, ties=settings.ties, on_missing=settings.on_missing)
     truth = make_truth(votes, options)

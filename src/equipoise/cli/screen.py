@@ -121,6 +121,10 @@ def progress(title: str) -> Iterator[Progress]:
 
     Where standard error is no terminal, one plain line is printed once it takes a while.
     """
+    if not _errors().is_terminal:
+        with _one_line(f"{title} ..."):
+            yield _untold
+        return
     with stages(1, title) as stage:
         yield stage(title)
 

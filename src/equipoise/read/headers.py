@@ -318,11 +318,11 @@ def _columns_by_synonym(
         if ours in named or ours in exact or not free:
             continue
         for tier in ({plain(ours)}, sure, unsure):
-            alike = [name for name, keys in free.items() if not tier.isdisjoint(keys)]
-            if alike:
-                synonyms[ours] = alike
-                for name in alike:
+            for name, keys in tuple(free.items()):
+                if not tier.isdisjoint(keys):
+                    synonyms.setdefault(ours, []).append(name)
                     del free[name]
+            if ours in synonyms:
                 break
     return synonyms
 

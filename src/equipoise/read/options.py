@@ -231,7 +231,8 @@ class _Format:
     def _check(self, layouts: Names, columns: Names) -> None:
         choice("layout", str(self.layout), layouts)
         object.__setattr__(self, "columns", _mapping(self.columns, columns))
-        object.__setattr__(self, "classes", _class_names(self.classes))
+        if self.classes is not None:
+            object.__setattr__(self, "classes", _class_names(self.classes))
 
 
 @immutable(kw_only=True)
@@ -311,7 +312,7 @@ class ScoreFormat(_Format):
             object.__setattr__(self, "tasks", tuple(map(str, self.tasks)))
 
 
-def _class_names(classes: Iterable[Any] | None) -> Names | None:
+def _class_names(classes: Iterable[Any]) -> Names:
     """Return class names as text: whole numbers without a fraction, spaces stripped.
 
     Examples
@@ -319,8 +320,6 @@ def _class_names(classes: Iterable[Any] | None) -> Names | None:
     >>> _class_names([0.0, 1, " two "])
     ('0', '1', 'two')
     """
-    if classes is None:
-        return None
     if isinstance(classes, str | bytes) or not isinstance(classes, Iterable):
         raise InputError(
             "classes", f"{classes!r}", "a list of names, in order", f"write [{classes!r}, ...]"

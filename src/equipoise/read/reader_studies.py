@@ -62,7 +62,7 @@ def imrmc_table(file: Content) -> Table:
 
 def as_annotations_table(table: Table) -> Table:
     """A table of a reader study with our columns; any other as it is."""
-    theirs = {name.casefold(): name for name in table.columns}
+    theirs = dict(zip(map(str.casefold, table.columns), table.columns, strict=True))
     if set(theirs) == set(IMRMC):
         return _tidy(table, [theirs[name] for name in IMRMC])
     if set(MRMCAOV) <= set(theirs):

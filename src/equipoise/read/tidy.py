@@ -72,7 +72,7 @@ def tidy_annotations(table: Table, options: VoteFormat) -> Annotations:
     ('binary', ('no', 'yes'), array([0, 1]))
     """
     table = name_columns(table, options)
-    table = _of_phases(table.noting(*_within_readers(table)), options.phases)
+    table = _of_phases(table, options.phases)
     ranked = "rank" in table.columns
     if ranked or options.kind == "ranking":
         options = _as_rankings(table, options)
@@ -114,6 +114,7 @@ def _of_phases(table: Table, counted: str) -> Table:
     """
     if "phase" not in table.columns:
         return table
+    table = table.noting(*_within_readers(table))
     chosen = [name.strip() for name in counted.split(",")]
     codes, names = _phases(table)
     keep = np.array([name in chosen for name in names])[codes]
@@ -390,6 +391,8 @@ def _select_repeats(
     again = int((ordered[1:] == ordered[:-1]).sum())
     if not again:
         return everything, table
+    if all(note.code != "within_readers" for note in table.notices):
+        table = table.noting(*_within_readers(table))
     if repeats == "error":
         raise _repeated_votes(table, key, again)
     verb = "vote repeats" if again == 1 else "votes repeat"

@@ -25,6 +25,7 @@ many items are called positive as those models do (`deciders_apart`).
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, replace
 from functools import partial
+from operator import attrgetter
 from os import PathLike
 from typing import Any
 
@@ -275,7 +276,7 @@ def default_metrics(
         if several and not ordered and first.draws > 1:
             more = ("topk_accuracy:k=3",) if len(first.classes) > PLENTY else ()
             return ("topk_accuracy", *more)
-    deciding = [model.decides for model in models]
+    deciding = list(map(attrgetter("decides"), models))
     if ordered:
         return (GRADES, "ranked_probability_score", "accuracy")
     if several:

@@ -5,6 +5,7 @@ are ties, so votes, grades and differential diagnoses are the same table; a coun
 the same table without annotators, each row standing for several votes.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, get_args
@@ -244,7 +245,7 @@ class Annotations:
     @property
     def gold(self) -> Bools:
         """Which rows are gold and so nobody's opinion, shape (rows,)."""
-        return np.zeros(len(self), dtype=bool) if self.is_gold is None else self.is_gold
+        return np.zeros(len(self.item), dtype=bool) if self.is_gold is None else self.is_gold
 
     def opinions(self, task: str) -> Bools:
         """Which rows are somebody's opinion in a task, shape (rows,)."""
@@ -409,8 +410,7 @@ class Annotations:
         reading = np.bincount(self.annotator[~self.gold], minlength=len(self.annotators)) > 0
         names = []
         for name, reads in zip(self.annotators, reading, strict=True):
-            letters = "".join(x if x.isalpha() else " " for x in name.casefold())
-            words = set(letters.split())
+            words = set(re.findall(r"[^\W\d_]+", name.casefold()))
             if reads and words & {*STANDARDS} and words.isdisjoint(PERSONS):
                 names.append(name)
         return tuple(names)

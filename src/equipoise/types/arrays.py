@@ -180,8 +180,9 @@ def _memory_left() -> float:
         import resource
 
         left.append(1.0 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-        with Path("/proc/meminfo").open(encoding="ascii") as facts:
-            left += [1024.0 * int(line.split()[1]) for line in facts if "MemAvail" in line]
+        facts = Path("/proc/meminfo").read_text(encoding="ascii").partition("MemAvailable:")[2]
+        if facts:
+            left.append(1024.0 * int(facts.split()[0]))
         most = resource.getrlimit(resource.RLIMIT_AS)[0]
         if most != resource.RLIM_INFINITY:
             pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[0]
