@@ -11,7 +11,7 @@ from equipoise.report.text import texts
 from tests.study.test_stated_cuts import gold_study
 
 FILLED = {
-    "Definition of the truth": "against adjudicated gold",
+    "Definition of the truth": "by the reference standard",
     "Variability between annotators": "agreement beyond chance",
     "Flow of items": "160 items",
     "Thresholds and how they were chosen": "0.500 for all",
