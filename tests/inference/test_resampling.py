@@ -221,3 +221,16 @@ def test_groups_given_by_name_must_cover_every_item():
         resample(PANEL, "items", group={PANEL.items[0]: "a", PANEL.items[1]: "b"})
     with pytest.raises(InputError, match="in the order of the items of the truth"):
         resample(PANEL, "items", group=["a", "b"])
+
+
+@pytest.mark.parametrize("voters", [(0, 1, 3), (0, 1, 2, 4, 5, 6, 7, 8, 9)])
+def test_those_who_voted_are_drawn_and_nobody_else(voters):
+    """As many as voted, of names that stand in any order; all panels, or random ones."""
+    names, who = tuple("badcfehgji"), np.tile(voters, 4)
+    votes = Annotations(
+        kind="binary", items=tuple("wxyz"), classes=("no", "yes"), annotators=names,
+        item=np.repeat(np.arange(4), len(voters)), annotator=who, label=who % 2,
+    )  # fmt: skip
+    counts = resample(votes, "panel", replicates=300).annotator_counts(0, 300)
+    assert np.flatnonzero(counts.any(axis=1)).tolist() == list(voters)
+    assert (counts.sum(axis=0) == len(voters)).all()

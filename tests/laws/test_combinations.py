@@ -307,6 +307,24 @@ def test_an_average_rests_on_its_rarest_task():
     assert study.two_way("auroc", task="a").floor == pytest.approx(1 / 9)
 
 
+def test_an_item_counts_once_in_an_average_however_many_tasks_it_has():
+    """Sizes of many groups decide the factor; the second task has large groups alone."""
+    group = np.repeat(np.arange(24), [1] * 12 + [5] * 12)
+    random, names = np.random.default_rng(8), tuple(f"g{g:02d}" for g in range(24))
+    label = random.integers(0, 2, 72)
+    votes = yes_no(label, tasks=2, group=group, groups=names)
+    votes = votes.rows((votes.task == 0) | (votes.item >= 30))
+    models, moved = [], np.zeros(24)
+    for task, first in (("a", 0), ("b", 30)):
+        hit = random.random(72 - first) < 0.7
+        score = np.where(hit, label[first:], 1 - label[first:]).astype(float)
+        models.append(Predictions("model", votes.items[first:], score, task=task))
+        moved += np.bincount(group[first:], (hit - hit.mean()) / len(hit) / 2, 24)
+    study = evaluate(models, votes, metrics=["accuracy"], resampling="influence")
+    factor, _ = oracle.unit_factor(np.bincount(group))
+    assert study.two_way("accuracy").items[0, 0] == pytest.approx(factor * moved @ moved)
+
+
 @pytest.mark.parametrize("grouped", [False, True])
 def test_metrics_without_derivatives_leave_units_out(grouped):
     """Jackknife by hand of a calibration error: items of values, tasks and their average."""

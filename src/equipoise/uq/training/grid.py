@@ -78,8 +78,7 @@ def run_grid(
     deadline = time.time() + limit - min(15.0, 0.1 * limit) if limit < math.inf else math.inf
     machine = replace(machine, deadline=deadline)
     bench = Bench(plan, setup, Folder(out), machine, setup.read())
-    with tasks_of.resumable(out, "grid.json"):
-        bench.claim()
+    bench.claim()
     todo = [cell for cell in plan.cells() if not bench.is_done(cell)]
     renewed = dict(bench.renewed)
     workers = max(1, min(machine.workers or (_GPU_WORKERS if gpu else 1), len(todo)))
