@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from scipy.special import expit, logit
-from scipy.stats import nct, norm
+from scipy.stats import beta, nct, norm
 from scipy.stats import t as student
 
 from equipoise import Predictions, evaluate
@@ -92,6 +92,45 @@ def test_quantiles_and_shares_of_resamples_are_of_their_level(level):
     for end in wilson(30, 100, level):  # where the score test of a share is just not refused
         assert abs(0.3 - end) / math.sqrt(end * (1 - end) / 100) == pytest.approx(z)
     assert beats(np.array([[1.0, 1.0], [1.0, 0.5]]))[0].tolist() == [0.5, 0.75]
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_each_end_of_listed_panels_has_its_tail(level):
+    random, tail = np.random.default_rng(4), (1 - level) / 2
+    drawn, weights = random.normal(size=60), random.dirichlet(np.ones(60))
+    low, high = Estimate(0.0, drawn, "plan", weights=weights).interval(level)
+    assert low == min(x for x in drawn if weights[drawn <= x].sum() >= tail)
+    assert high == max(x for x in drawn if weights[drawn >= x].sum() >= tail)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_shares_have_the_exact_interval_of_their_level(level):
+    label, right = np.arange(40) % 2, np.arange(40) % 5 > 0
+    votes = yes_no(label)
+    score = np.where(right, label, 1 - label).astype(float)
+    models = [Predictions("model", votes.items, score, task="a")]
+    how = Settings(level=level)
+    study = evaluate(models, votes, metrics=["accuracy"], resampling="influence", settings=how)
+    for row in study.table():
+        ends = beta.ppf([(1 - level) / 2, (1 + level) / 2], [32, 33], [9, 8])
+        np.testing.assert_allclose((row.low, row.high), ends, atol=1e-9)
+
+
+def test_shares_are_less_sure_for_other_annotators():
+    models, votes, plan = inputs("many", 1, grouped=False)
+    wide = [
+        evaluate(
+            models, votes, metrics=["accuracy"], resampling=plan,
+            settings=Settings(annotators=annotators),
+        ).table()
+        for annotators in ("random", "fixed")
+    ]  # fmt: skip
+    moved = [
+        (random.high - random.low) / (fixed.high - fixed.low)
+        for random, fixed in zip(*wide, strict=True)
+        if random.standard_error > 1.05 * fixed.standard_error
+    ]
+    assert moved and min(moved) > 1.03
 
 
 @pytest.mark.parametrize("level", LEVELS)
