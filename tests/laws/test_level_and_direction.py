@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -11,18 +12,24 @@ from scipy.special import expit, logit
 from scipy.stats import beta, nct, norm
 from scipy.stats import t as student
 
-from equipoise import Predictions, evaluate
+from equipoise import Predictions, evaluate, resample
 from equipoise.clean.cut import automatic_cut
 from equipoise.inference.estimate import Estimate, wilson
 from equipoise.inference.ranks import beats
-from equipoise.inference.spread import Spread, judge
+from equipoise.inference.spread import Reason, Spread, judge
 from equipoise.read.tables import Table
 from equipoise.read.values import times
 from equipoise.scale import disk
 from equipoise.scale.disk import coded
 from equipoise.study.analyses.calibration_curves import _equal_bins
 from equipoise.study.analyses.ranking import rank_stability
-from equipoise.study.planning.power_analysis import DifferenceVariances, Shape, power
+from equipoise.study.planning.power_analysis import (
+    DifferenceVariances,
+    PowerTarget,
+    Shape,
+    power,
+    simulated_power,
+)
 from equipoise.study.study import Settings
 from tests.laws.test_combinations import GRID, LEVELS, TRUTHS, done, inputs, yes_no
 from tests.oracles import combinations as oracle
@@ -247,3 +254,57 @@ def test_moments_of_known_units_are_milliseconds(unit):
 
 def test_the_grid_is_every_combination():
     assert len(set(GRID)) == len(LEVELS) * len(TRUTHS) * 2 * 2
+
+
+# ---- what survived once ----------------------------------------------------------------------
+def test_annotators_of_one_item_each_are_no_panel_on_disk(tmp_path):
+    models, votes, _ = inputs("many", 1, grouped=False)
+    who = np.arange(len(votes.item))
+    votes = replace(votes, annotator=who, annotators=tuple(f"r{r:04d}" for r in who))
+    plan = resample(votes, "influence", replicates=400)
+    known = evaluate(models, votes, metrics=["auroc"], resampling=plan)
+    made = on_disk(tmp_path, votes, models, 0.95)
+    assert made.population == known.two_way("auroc").population
+    assert made.population.reason is Reason.ANONYMOUS
+
+
+def test_models_are_resampled_together_or_not_at_all():
+    """A model that calls nobody positive has no precision, and nobody is best of resamples."""
+    label = np.arange(40) % 2
+    votes = yes_no(label)
+    models = [
+        Predictions(name, votes.items, score, task="a")
+        for name, score in (("all", np.ones(40)), ("none", np.zeros(40)))
+    ]
+    study = evaluate(models, votes, metrics=["ppv"], resampling="items")
+    assert np.isnan(study.values[0, 0, 1]).tolist() == [False, True]
+    assert np.isnan(study.drawn(0, 0, 1)).all()
+
+
+def test_few_units_that_carry_a_difference_plan_with_few_degrees_of_freedom():
+    heavy = DifferenceVariances(items=0.5, tails=0.5)
+    assert heavy.spread(41, Shape(0, 0)).df_items == 20
+    assert heavy.spread(41, Shape(3, 2)).df_items == 20
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_simulated_studies_are_tested_at_their_level(level):
+    alone, aim = DifferenceVariances(items=0.5, votes=0.8), PowerTarget(level=level)
+    share, error = simulated_power(alone, 60, Shape(0, 2), 0.25, aim)
+    expected = power(alone.spread(60, Shape(0, 2)), 0.25, level)
+    assert share == pytest.approx(expected, abs=4 * error)
+
+
+def test_the_score_of_the_cut_is_called_a_problem():
+    whole = expit(np.random.default_rng(6).logistic(-2, 0.5, 780))
+    cut_of = partial(automatic_cut, items=40, alpha=0.05, q=0.1, background=whole)
+    threshold = cut_of(whole[:20]).threshold
+    assert cut_of(np.array([threshold, threshold - 1e-9, 0.1])).flagged == 1
+
+
+def test_moments_in_text_are_milliseconds_also_far_from_today():
+    assert moments(["2023-11-14T22:13:20Z", "2023-11-14T22:13:20.0000005Z"]) == [
+        1_700_000_000_000,
+        1_700_000_000_000,
+    ]
+    assert moments(["2500-01-01T00:00:00.001Z"]) == [16_725_225_600_001]
