@@ -147,6 +147,9 @@ files = cache(lambda name, key: texts(only(name, key)))
 drawings = cache(lambda name, key: figures(only(name, key)))
 
 
+BESIDE = ("readers", "truths", "subgroups")  # which stand beside the verdict
+
+
 def squeezed(words):
     """Words without the letters that a surface may change or break."""
     return re.sub(r"[\s\x00-\x1f\x7f-\x9f\ufffd]+", "", words)
@@ -154,8 +157,8 @@ def squeezed(words):
 
 def test_the_studies_reach_every_analysis():
     keys = [one.key for one in sample("plain").findings]
-    later = [key for key in ANALYSES if key != "readers"]  # which stand beside the verdict
-    assert keys[-len(later) :] == later and "readers" in keys
+    later = [key for key in ANALYSES if key not in BESIDE]
+    assert keys[-len(later) :] == later and set(keys) >= {*BESIDE}
     assert not [one.key for one in sample("plain").findings if one.left_out]
 
 
@@ -166,7 +169,8 @@ def test_it_is_on_every_surface_or_left_out_with_a_reason(name, key):
     (finding,) = report.findings
     assert finding.title == ANALYSES[key].title and finding.sentence.endswith(".")
     said = squeezed("".join(page(name, key).words))
-    heading = f"… {finding.about}?" if finding.verdict else finding.title
+    folded = finding.verdict and finding.evidence  # a row of "Does the verdict depend on …?"
+    heading = f"… {finding.about}?" if folded else finding.title
     assert squeezed(heading) in said and squeezed(finding.sentence) in said
     assert squeezed(finding.verdict) in said
     assert squeezed(finding.title) in squeezed(screen(name, key))
@@ -225,6 +229,8 @@ def told_apart(finding):
     """Numbers that a sentence may say though no row holds them, each with its reason."""
     if finding.key == "certainty":  # where items begin to be clear; a cut-off is rounded down
         return [0.99, *(float(row["variant"]) for row in finding.tables[0].rows)]
+    if finding.key == "truths":  # the value in the study, from which rows hold the change
+        return [row["value"] - row["change"] for row in finding.tables[0].rows]
     return []
 
 

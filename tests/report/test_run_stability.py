@@ -23,8 +23,8 @@ SCORES = {
     name: EVIDENCE + noise * RANDOM.standard_normal(ITEMS)
     for name, noise in (("good", 0.4), ("fair", 0.6), ("weak", 2.0))
 }
-REST = [name for name in ANALYSES if name != "readers"]  # which stand in front
-FRONT = ("standings", "distance", "readers", "agreement", "disputed")
+FRONT = ("standings", "distance", "readers", "subgroups", "agreement", "disputed")
+REST = [name for name in ANALYSES if name not in FRONT]
 QUICK = {"metrics": ["auroc"], "replicates": 20, "most": 5}
 
 
@@ -62,8 +62,8 @@ def test_every_analysis_has_a_sentence_rows_and_notices(report):
     for finding in report.findings[-len(REST) :]:
         assert finding.title == ANALYSES[finding.key].title
         assert finding.sentence.endswith("."), finding.key
-        scores = finding.key in ("calibration", "net_benefit", "vote_cutoffs")  # not in these
-        assert finding.left_out == scores
+        absent = finding.key in ("calibration", "net_benefit", "vote_cutoffs", "truths")
+        assert finding.left_out == absent
         assert finding.left_out or any(table.rows for table in finding.tables), finding.key
 
 

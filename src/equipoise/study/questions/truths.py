@@ -251,7 +251,7 @@ def with_both(answer: Answer, finding: Finding) -> Finding:
         for code in np.unique(found.task)
     ]
     table = Table(
-        name="truths",
+        name="standard_and_readers",
         caption="Items by the reference standard and by the majority of the readers",
         columns=(
             Column("task", "task"),
