@@ -27,6 +27,7 @@ READS_TEXT = {
     "types/words.py": "names that a spreadsheet would compute",
     "report/text.py": "names that Markdown would slant",
     "types/notices.py": "names of others, which may send escapes to a terminal",
+    "types/annotations.py": "names of annotators, which others gave them",
 }
 DIGITS = re.compile(r"\.\d+[fgeE%]|^%$")
 OTHER_NUMBERS = {

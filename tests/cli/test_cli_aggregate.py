@@ -190,7 +190,6 @@ def test_columns_are_explained_and_certainties_not_compared(folder):
     assert "disagreement" not in done.stdout
     text = " ".join(done.stdout.split())
     for words in (
-        "Models apart: largest distance (total variation)",
         "nats per vote, 5 folds; higher is better",
         "Positive share: share of the votes for 1.",
         "guessing evenly among 2 classes has 0.50",

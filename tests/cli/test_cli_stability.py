@@ -60,8 +60,9 @@ def test_the_folder_holds_everything_and_is_not_overwritten_unasked(study, equip
         ("attributes", "../items.csv"),
     }  # fmt: skip
     keys = [one["key"] for one in record["report"]["findings"]]
-    rest = [name for name in ANALYSES if name != "readers"]
-    assert [key for key in keys if key in ANALYSES] == ["readers", *rest]
+    front = ["readers", "subgroups"]
+    rest = [name for name in ANALYSES if name not in front]
+    assert [key for key in keys if key in ANALYSES] == [*front, *rest]
     assert record["title"] == "votes.csv"
     assert equipoise("report", "s", "--export", "paper")[0] == 0
     rows = table(study / "paper/tables/leave_one_out.csv")
@@ -148,7 +149,7 @@ def test_the_answer_comes_first_and_words_are_explained(equipoise):
     assert code == 0, said
     first, _, rest = flat(out).partition(ANALYSES["ranking"].title)
     assert first.startswith(
-        "equipoise · votes.csv · 3 models, 40 items, 4 annotators The three"
+        "equipoise · votes.csv · 3 models, 40 items, 4 annotators By soft AUROC against the votes"
     )
     assert first.index("cannot be told apart") < first.index("Holds for")
     assert ANALYSES["leave_one_out"].title in rest
