@@ -149,7 +149,7 @@ def test_the_answer_comes_first_and_words_are_explained(equipoise):
     assert code == 0, said
     first, _, rest = flat(out).partition(ANALYSES["ranking"].title)
     assert first.startswith(
-        "equipoise · votes.csv · 3 models, 40 items, 4 annotators By soft AUROC against the votes"
+        "equipoise · votes.csv · 3 models, 40 items, 4 annotators By soft AUROC against the"
     )
     assert first.index("cannot be told apart") < first.index("Holds for")
     assert ANALYSES["leave_one_out"].title in rest

@@ -435,8 +435,8 @@ def _spread(points: Sequence[Point], name: str) -> str:
     defined = [point for point in points if math.isfinite(point.rates[name].value)]
     if not defined:
         return f"no {name}"
-    low, high = (
-        pick(defined, key=lambda point: point.rates[name].value) for pick in (min, max)
-    )
-    ends = [f"{percent(point.rates[name].value)} ({point.task})" for point in (low, high)]
-    return f"{name} from {ends[0]} to {ends[1]}"
+    defined.sort(key=lambda point: point.rates[name].value)
+    low, high = (percent(point.rates[name].value) for point in (defined[0], defined[-1]))
+    if low == high:
+        return f"{name} {low} in every task"
+    return f"{name} from {low} ({defined[0].task}) to {high} ({defined[-1].task})"
