@@ -153,7 +153,7 @@ def test_both_truths_stand_side_by_side_and_readers_stay(ecgs, films):
         cells = line.split(",")
         yes[cells[0]] += cells[4] == "YES"
     part = sum((yes[name] >= 2) != truth.truth[FINDINGS[0]][i] for i, name in enumerate(yes))
-    rows = {row["task"]: row for row in table(found, "truths", "truths")}
+    rows = {row["task"]: row for row in table(found, "truths", "standard_and_readers")}
     assert (rows[FINDINGS[0]]["items"], rows[FINDINGS[0]]["part"]) == (FILMS, part)
     for both in (found, ecgs[3]):
         assert {"agreement", "disputed", "readers", "truths"} <= both.keys()
