@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 CLASSES, ITEMS, READERS, LIMIT = 419, 150, 4, 2 * 2**30
-NEEDS_TWO = {"curves", "net_benefit", "vote_cutoffs", "threshold_sweep", "subgroups"}
+# what needs two classes, attributes of items, or a standard beside votes
+NEEDS_TWO = {
+    "curves", "net_benefit", "vote_cutoffs", "threshold_sweep", "subgroups", "truths",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")

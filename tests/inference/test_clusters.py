@@ -161,7 +161,7 @@ def test_tables_that_do_not_fit_are_refused():
         attributes=[known(good)],
         settings={"annotator_group": "scool"},
     )
-    refused("no row for 1 annotators .'r11'.", attributes=[known(good[:-1], PEOPLE[:-1])])
+    refused("no row for 1 annotator .'r11'.", attributes=[known(good[:-1], PEOPLE[:-1])])
     refused("a single group, 'a'", attributes=[known(["a"] * 12)])
     anonymous = study()[0].anonymous()
     refused("anonymous votes", attributes=[known(good)], votes=anonymous)
@@ -215,7 +215,7 @@ def test_equal_sites_have_the_former_variance_and_one_less_degree_of_freedom():
     votes = annotated(drawing)
     place = np.repeat(np.arange(6), 10)
     votes = replace(votes, group=place, groups=tuple("abcdef"))
-    models = [Predictions("m0", votes.items, drawing.scores[0])]
+    models = [Predictions("m0", votes.items, (drawing.scores[0] > 0.5) * 1.0)]
     found = cell(votes, models, "accuracy")
     assert found.df_items[0, 0] == pytest.approx(5.0)
 

@@ -118,9 +118,9 @@ def test_a_model_that_never_says_yes_has_no_predictive_value_and_is_named():
     assert [one.values["models"] for one in told] == ["'never'"]
 
 
-def test_scores_of_another_scale_are_cut_with_a_loud_word():
-    done = evaluate(model(SCORES + 3), TRUTH, metrics=["sensitivity"])
-    assert "threshold_assumed" in [one.code for one in done.notices]
+def test_scores_of_another_scale_are_never_cut_where_nobody_said():
+    with pytest.raises(InputError, match="nobody said from which on they say yes"):
+        evaluate(model(SCORES + 3), TRUTH, metrics=["sensitivity"])
     free = evaluate(model(SCORES + 3), TRUTH, metrics=["sensitivity_at_specificity"])
     assert "threshold_assumed" not in [one.code for one in free.notices]
 

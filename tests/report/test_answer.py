@@ -209,6 +209,7 @@ def test_decimal_numbers_of_the_card_are_those_of_the_evaluation(name):
     known = grown(study.answer)
     for text in card_texts(study):
         plain = re.sub(r", by [\d.]+ by those of", "", text)  # tested below
+        plain = re.sub(r"three on \(now [\d.]+\)", "", plain)  # annotators, not a value
         for token in re.findall(r"(?<![\w.])−?\d+\.\d+", plain):
             assert token in known, (token, text)
 

@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from equipoise.read.attributes import Attributes
 from equipoise.report.answer import analyse_study
-from equipoise.report.checklist import ASKED, OPEN, checklist
+from equipoise.report.checklist import ASKED, OPEN, reporting_items
 from equipoise.report.text import texts
 from tests.study.test_stated_cuts import gold_study
 
@@ -44,7 +44,7 @@ def study_report():
 
 def test_rows_are_filled_from_the_run_or_marked():
     report = study_report()
-    rows = {row["what"]: row for row in checklist(report).rows}
+    rows = {row["what"]: row for row in reporting_items(report).rows}
     assert len(rows) == len(ASKED)
     for what, words in FILLED.items():
         assert rows[what]["state"] == "from the run", what
@@ -58,6 +58,6 @@ def test_an_export_has_the_checklist_and_who_the_annotators_are():
     assert {f"tables/checklist.{end}" for end in ("csv", "md", "tex")} <= files.keys()
     lines = files["tables/people.csv"].splitlines()
     assert lines == ["annotator,years", "reader 0,9", "reader 1,3", "reader 2,5"]
-    for row in checklist(study_report()).rows:
+    for row in reporting_items(study_report()).rows:
         if row["answer"].startswith("See "):
             assert row["answer"].removeprefix("See ").removesuffix(".") in files

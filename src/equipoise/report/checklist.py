@@ -127,7 +127,7 @@ ASKED = (
 )  # fmt: skip
 
 
-def checklist(report: Report) -> Table:
+def reporting_items(report: Report) -> Table:
     """The table of what is asked for, with what the run answers."""
     rows: list[dict[str, Cell]] = []
     for asked in ASKED:

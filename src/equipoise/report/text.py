@@ -12,7 +12,7 @@ from pathlib import Path
 
 from equipoise.read.tables import to_frame
 from equipoise.read.writing import replaced, write_text
-from equipoise.report.checklist import checklist
+from equipoise.report.checklist import reporting_items
 from equipoise.types import (
     Cell,
     Column,
@@ -55,7 +55,7 @@ MARK = {
 def texts(report: Report) -> dict[str, str]:
     """Text of every file by its path: tables in three formats, methods and references."""
     files: dict[str, str] = {}
-    asked = {"checklist": checklist(report)} if report.card is not None else {}
+    asked = {"checklist": reporting_items(report)} if report.card is not None else {}
     for name, table in {**tables(report.findings), **asked}.items():
         files[f"tables/{name}.csv"] = as_csv(table.rows)
         files[f"tables/{name}.md"] = as_markdown(table)

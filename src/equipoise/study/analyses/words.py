@@ -30,6 +30,7 @@ def score_title(metric: Metric, labels: str, task: str = "") -> str:
 
     Examples
     --------
+    >>> from equipoise.metrics import named
     >>> score_title(named("auroc"), "soft", "heart")
     'soft AUROC (heart)'
     """
