@@ -157,3 +157,10 @@ def test_sleep_stages_of_real_nights():
     stage = np.equal(said, 1)
     found = 2 * shares[stage, 1].sum() / (shares[:, 1].sum() + stage.sum())
     assert_allclose(done.estimate(one.model, "f1:positive=N1").value, found, atol=1e-12)
+
+
+def test_a_metric_by_a_reference_standard_stays_one_where_it_meets_its_classes():
+    whole = named("specificity").by_standard()
+    assert whole.soft_title == "specificity"
+    assert whole.among(("no", "yes")).soft_title == "specificity"
+    assert named("specificity").among(("no", "yes")).soft_title == "soft specificity"

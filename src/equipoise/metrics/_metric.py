@@ -407,7 +407,8 @@ class Metric:
         """
         if self.bind is None:
             return self
-        return replace(self.bind(tuple(classes)), bound=tuple(classes))
+        bound = replace(self.bind(tuple(classes)), bound=tuple(classes))
+        return bound.by_standard() if self.soft_title == self.title else bound
 
     def score(
         self, truth: Floats, prepared: Prepared, counts: ItemsByReplicates
