@@ -5,7 +5,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from equipoise.read.predictions import read_predictions
+from equipoise.read.options import ScoreFormat
+from equipoise.read.predictions import predictions_of, read_predictions
+from equipoise.read.sources import sources_of
 from equipoise.types import InputError, Predictions
 
 
@@ -175,3 +177,12 @@ def test_a_dataframe_of_one_unnamed_model():
     assert only.model == "model"
     with pytest.raises(InputError, match="table, row 0"):
         Predictions.from_dataframe(pa.table({"item": ["a"], "score": [None]}))
+
+
+def test_columns_of_predictions_that_nothing_is_read_from_are_named(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("item,model,score,threshold,run\na,net,0.2,0.5,1\nb,net,0.9,0.5,1\n")
+    (note,) = predictions_of(sources_of([path]), ScoreFormat()).notices
+    assert str(note) == (
+        "columns 'threshold' and 'run' are not used; cuts are stated with threshold=..."
+    )

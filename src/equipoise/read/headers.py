@@ -30,6 +30,7 @@ himself has the last word on the votes and names.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from itertools import chain
 from math import ceil
 from typing import NamedTuple
@@ -43,6 +44,7 @@ from equipoise.types import (
     InputError,
     Ints,
     Names,
+    Notice,
     Notices,
     Option,
     Predictions,
@@ -261,6 +263,17 @@ def side_of(table: Table) -> tuple[str, str] | None:
             if not words.isdisjoint(keys[name]):
                 return side, f"column {name!r} {what}"
     return None
+
+
+def unused_note(unused: Names) -> Notice:
+    """Say which columns nothing is read from; a cut is stated in a command, not in a column."""
+    text = "columns {columns:names} are not used"
+    if len(unused) == 1:
+        text = "column {columns:names} is not used"
+    if get_close_matches("threshold", [name.casefold() for name in unused], cutoff=0.8):
+        text += "; cuts are stated with {option}"
+        return notice("unused_columns", text, columns=unused, option=Option("threshold"))
+    return notice("unused_columns", text, columns=unused)
 
 
 def group_hint(unused: Iterable[str]) -> Notices:

@@ -30,7 +30,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from equipoise.read.files import NUMPY, AnyPath, unknown_ending
-from equipoise.read.headers import prediction_headers, refuse_swapped_items, require_header
+from equipoise.read.headers import (
+    prediction_headers,
+    refuse_swapped_items,
+    require_header,
+    unused_note,
+)
 from equipoise.read.options import LONG, TIDY, ScoreFormat
 from equipoise.read.sources import ARRAY, STUDY, TABULAR, Source, sources_of
 from equipoise.read.tables import (
@@ -173,6 +178,8 @@ def table_predictions(
     if layout == "long":
         score = table.required("score", options.columns)
         answers = _scores_or_decisions(rows, options, {who: score})
+        unused = tuple(name for name in rows.others if name != score)
+        notices += (unused_note(unused),) if unused else ()
     elif layout == "wide":
         answers = _scores_or_decisions(rows, options, _model_columns(rows, options))
     elif layout == "tasks":

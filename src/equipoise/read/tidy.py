@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from equipoise.read.headers import WHO, group_hint, is_named_like, swapped_notices
+from equipoise.read.headers import WHO, group_hint, is_named_like, swapped_notices, unused_note
 from equipoise.read.options import PHASES, TIDY, VoteFormat
 from equipoise.read.tables import (
     CodedNames,
@@ -260,10 +260,7 @@ def _note_unused(
     """Say which columns are not used, and what of them may be meant as ours."""
     if "annotator" not in theirs and get_close_matches("annotator", unused, n=1, cutoff=0.8):
         table.required("annotator", chosen, otherwise=" if not, rename the column")
-    text = "columns {columns:names} are not used"
-    if len(unused) == 1:
-        text = "column {columns:names} is not used"
-    table = table.noting(notice("unused_columns", text, columns=unused))
+    table = table.noting(unused_note(unused))
     return table if "group" in theirs else table.noting(*group_hint(unused))
 
 
