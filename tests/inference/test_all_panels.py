@@ -70,6 +70,8 @@ def test_listed_panels_equal_all_draws_with_replacement(readers):
             assert one.interval(level) == pytest.approx((low, high), abs=1e-12)
     raw = np.round(whole, 12)
     assert_allclose(done.rank_probabilities("auroc"), rank_probabilities(raw), atol=1e-9)
+    best = [row.p_best for row in done.table() if row.labels == "soft"]
+    assert_allclose(best, rank_probabilities(raw)[:, 0], atol=1e-9)
     wins = {(one.a, one.b): one.p_better for one in done.differences("auroc")}
     for (a, b), share in wins.items():
         places = done.models.index(a), done.models.index(b)
@@ -94,6 +96,8 @@ def test_a_panel_is_listed_where_the_replicates_suffice(readers, panels):
     listed, few = resample(truth, "panel"), resample(truth, "panel", replicates=panels - 1)
     assert listed.replicates == panels == len(listed.weights)
     assert few.weights is None and few.replicates == panels - 1
+    exactly = resample(truth, "panel", replicates=panels)
+    assert exactly.weights is not None and exactly.replicates == panels
     assert listed.fingerprint != few.fingerprint
     chunks = [listed.annotator_counts(0, 4), listed.annotator_counts(4, panels)]
     assert_array_equal(np.concatenate(chunks, axis=1), distinct_panels(readers)[0])

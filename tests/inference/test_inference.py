@@ -563,6 +563,13 @@ def test_widths_of_all_values_at_once_hold_all_of_them_at_their_level(level):
     assert held == pytest.approx(level, abs=0.015)
 
 
+def test_no_value_is_surer_at_once_than_the_median_one():
+    cell = dataclasses.replace(board(1, df=900.0), items=np.diag([0.01, 0.1, 1, 1, 4, 9]))
+    alone = np.array([cell.of(m).half_width() for m in range(6)])
+    widths = simultaneous_widths(cell)
+    assert_allclose(widths / widths[0], np.maximum(alone, np.median(alone)) / np.median(alone))
+
+
 @pytest.mark.parametrize("higher", [True, False])
 def test_ranks_follow_from_who_is_surely_better(higher):
     cell = board(1)

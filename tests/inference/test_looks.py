@@ -58,6 +58,8 @@ def test_a_look_that_was_made_is_refused_unless_nothing_changed():
         look_at("2/4", 300, 0.95, [first, second])
     with pytest.raises(InputError, match="150 items, and 200 at look 2"):
         look_at("3/4", 150, 0.95, [first, second])
+    with pytest.raises(InputError, match="200 items, and 200 at look 2"):
+        look_at("3/4", 200, 0.95, [first, second])
     assert look_at("2/4", 200, 0.95, [first, second])[0] == second
 
 

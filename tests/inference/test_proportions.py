@@ -15,6 +15,7 @@ from equipoise.inference.proportions import (
     proportion,
     tango,
 )
+from equipoise.inference.spread import Spread
 
 
 @pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
@@ -164,3 +165,14 @@ def test_a_plain_interval_of_clustered_units_would_fail():
         interval = proportion(outcome)
         hits.append(interval.low <= share <= interval.high)
     assert np.mean(hits) < 0.9
+
+
+@pytest.mark.parametrize("level", [0.8, 0.99])
+def test_a_spread_counts_clustered_units_at_its_own_level(level):
+    outcome = (np.random.default_rng(2).random(60) < 0.7) * 1.0
+    trials = Trials.of(outcome, cluster=np.arange(60) // 4)
+    spread = Spread(trials.by_cluster, df_items=14.0, trials=trials)
+    effective = trials.effective(level) * trials.precision
+    assert effective != pytest.approx(trials.effective() * trials.precision, rel=1e-3)
+    ends = clopper_pearson(trials.value, effective, level)
+    assert spread.interval(trials.value, level) == pytest.approx(ends)

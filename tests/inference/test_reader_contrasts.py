@@ -219,6 +219,20 @@ def test_tasks_share_units_and_readers():
             assert_allclose(second.half_width(), first.half_width(), rtol=1e-9)
 
 
+def test_a_gain_over_one_reader_rests_on_the_units_that_reader_read():
+    readings, gains = compared(little(groups=7))
+    done = compare_readers([(readings, gains)], 2)
+    for m, reader in np.ndindex(done.gain.shape):
+        spread, mine = done.spread[m][reader], readings.reader == reader
+        moved = np.bincount(readings.unit[mine], gains[reader].influence[m])
+        reads = len(np.unique(readings.unit[mine]))
+        square = float((moved**2).sum())
+        excess = reads * (moved**4).sum() / square**2 - 1
+        assert_allclose(spread.items, reads / (reads - 1) * square)
+        assert_allclose(spread.df_items, min(reads - 1, 2 * reads / excess))
+        assert_allclose(spread.floor, 1 / (reads + 1) ** 2)
+
+
 def test_intervals_at_once_are_wider_and_those_of_one_model_are_its_own():
     zero = np.zeros((3, 3))
     cell = TwoWay(

@@ -144,6 +144,7 @@ DEFAULTS = {
     "one anonymous vote": (votes(np.arange(4)), "items"),
     "one annotator": (votes(np.arange(4), [0, 0, 0, 0]), "items"),
     "everybody once": (votes([0, 0, 1, 1], [0, 1, 2, 3]), "items"),
+    "half of the votes by one": (votes([0, 1, 0, 1], [0, 0, 1, 2]), "items x panel"),
     "everybody once, one vote each": (votes(np.arange(3), [0, 1, 2]), "items"),
     "counts": (votes(np.arange(4), count=np.array([3, 2, 2, 5])), "items"),
     "tasks with items of their own": (

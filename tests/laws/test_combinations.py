@@ -369,7 +369,8 @@ def one_class(share, score, use):
     return sum(gaps) / len(code)
 
 
-def test_metrics_of_draws_average_over_tasks():
+@pytest.mark.parametrize("group", [None, GROUPS], ids=["alone", "grouped"])
+def test_metrics_of_draws_average_over_tasks(group):
     """Top-1 accuracy: units, and the spread over draws of the average of both tasks."""
     models, fits, _ = inputs("draws", 2, grouped=False)
     wide = [
@@ -377,9 +378,10 @@ def test_metrics_of_draws_average_over_tasks():
         for m in models
     ]
     fits = [replace(f, mass=f.mass[:40], rest=f.rest[:40]) for f in fits]
-    study = evaluate(
-        wide, fits, metrics=["topk_accuracy"], resampling=resample(fits[0], "influence")
-    )
+    plan = resample(fits[0], "influence", group=group)
+    study = evaluate(wide, fits, metrics=["topk_accuracy"], resampling=plan)
+    unit = np.arange(ITEMS) if group is None else group
+    factor = oracle.unit_factor(np.bincount(unit))[0]
     hits = []
     for task in world("draws", 2, grouped=False):
         yes = task["draws"][:40] > 0.5
@@ -390,7 +392,9 @@ def test_metrics_of_draws_average_over_tasks():
         of_draws = hits[tasks].mean(axis=(0, 3))
         close(cell.draws, np.cov(of_draws), 1e-9)
         of_items = hits[tasks].mean(axis=(0, 2))
-        close(cell.items, np.cov(of_items) / ITEMS, 1e-9)
+        moved = (of_items - of_items.mean(axis=1, keepdims=True)) / ITEMS
+        sums = np.stack([np.bincount(unit, of_model) for of_model in moved])
+        close(cell.items, factor * sums @ sums.T, 1e-9)
 
 
 def test_a_model_without_a_value_takes_nobodys_rank():

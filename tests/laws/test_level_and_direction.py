@@ -87,6 +87,10 @@ def test_a_perfect_value_on_disk_rests_on_the_rarer_class(tmp_path, positives):
     ]
     made = on_disk(tmp_path, votes, models, 0.95)
     assert made.cells["auroc"].floor == pytest.approx(1 / 5)
+    models = [replace(model, task="a") for model in models]
+    known = evaluate(models, votes, metrics=ON_DISK, resampling="influence")
+    for name in ON_DISK:  # a Brier score is between 0 and 2
+        assert made.cells[name].floor == pytest.approx(known.two_way(name).floor)
 
 
 # ---- resamples and orders --------------------------------------------------------------------
@@ -268,6 +272,21 @@ def test_annotators_of_one_item_each_are_no_panel_on_disk(tmp_path):
     assert made.population.reason is Reason.ANONYMOUS
 
 
+def test_two_annotators_are_people_on_disk(tmp_path):
+    models, votes, plan = inputs("many", 1, grouped=False)
+    two = votes.rows(votes.annotator < 2)
+    votes = replace(two, annotators=votes.annotators[:2])
+    kept = np.unique(votes.item)
+    names = tuple(votes.items[i] for i in kept)
+    votes = replace(votes, items=names, item=np.searchsorted(kept, votes.item))
+    models = [replace(m, items=names, values=m.aligned(names)) for m in models]
+    plan = resample(votes, "influence", replicates=400)
+    known = evaluate(models, votes, metrics=["auroc"], resampling=plan)
+    made = on_disk(tmp_path, votes, models, 0.95)
+    assert made.population == known.two_way("auroc").population
+    assert made.population.reason is Reason.TOO_FEW
+
+
 def test_models_are_resampled_together_or_not_at_all():
     """A model that calls nobody positive has no precision, and nobody is best of resamples."""
     label = np.arange(40) % 2
@@ -279,6 +298,22 @@ def test_models_are_resampled_together_or_not_at_all():
     study = evaluate(models, votes, metrics=["ppv"], resampling="items")
     assert np.isnan(study.values[0, 0, 1]).tolist() == [False, True]
     assert np.isnan(study.drawn(0, 0, 1)).all()
+
+
+def test_a_task_in_which_a_model_has_no_value_is_not_averaged():
+    label = np.arange(40) % 2
+    votes = yes_no(label, tasks=2)
+    calls = np.where(np.arange(40) % 5 < 3, label, 1 - label) * 1.0
+    some = {("x", "a"): calls, ("y", "a"): np.ones(40), ("x", "b"): calls}
+    models = [
+        Predictions(name, votes.items, score, task=task)
+        for (name, task), score in (some | {("y", "b"): np.zeros(40)}).items()
+    ]
+    study = evaluate(models, votes, metrics=["ppv"], resampling="influence")
+    assert np.isnan(study.values[1, 0, 1]).tolist() == [False, True]
+    alone, average = study.two_way("ppv", task="a"), study.two_way("ppv")
+    np.testing.assert_allclose(average.items, alone.items)
+    assert np.diag(average.items)[0] > 0
 
 
 def test_few_units_that_carry_a_difference_plan_with_few_degrees_of_freedom():

@@ -1,5 +1,6 @@
 """Known attributes that should be groups, and who orders the two leaders the other way."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -117,6 +118,23 @@ def test_a_group_or_an_annotator_that_reverses_the_leaders_is_said_on_the_card()
     same = judged({4, 5}, reverse=False)
     assert reversals(same, "x", "y", separated=True) == []
     assert "other way round" not in answer_report(same, AnswerContent()).card.caveat
+
+
+def test_who_surely_reverses_two_models_follows_the_level():
+    study = judged({4, 5}, reverse=True)
+    for level, who in ((0.95, {"e", "f", "o"}), (1 - 1e-12, {"e", "f"})):
+        how = study.with_settings(replace(study.settings, level=level))
+        found = reversals(how, "x", "y", separated=False)
+        assert {one.who for one in found} == who
+
+
+def test_reversals_by_a_loss_have_their_ends_in_order():
+    study = judged({4, 5}, reverse=True)
+    chances = [replace(one, values=1 / (1 + np.exp(-one.values))) for one in study.predictions]
+    losses = study.with_competitors(chances).with_metrics(["brier_score"])
+    found = reversals(losses, "x", "y", separated=True)
+    assert {"e", "f"} <= {one.who for one in found}
+    assert all(one.low < one.value < one.high for one in found)
 
 
 def test_orders_that_differ_by_chance_are_no_reversals():

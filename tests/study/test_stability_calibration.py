@@ -1,13 +1,14 @@
 """Calibration of probabilities: against slow twins, scikit-learn and models of known error."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.linear_model import LogisticRegression
 
-from equipoise import Annotations, InputError, Predictions
+from equipoise import Annotations, InputError, Predictions, Settings
 from equipoise.inference import Design, population_of
 from equipoise.study import Study
 from equipoise.study.analyses import calibration_curves
@@ -96,6 +97,37 @@ def test_it_is_unbiased_for_a_calibrated_model_whose_interval_holds_0():
     assert np.mean([one.error_low[0, 0] > 0 for one in made]) <= 0.075
     assert np.mean([one.slope_low <= 1 <= one.slope_high for one in made]) >= 0.85
     assert np.mean([one.intercept_low <= 0 <= one.intercept_high for one in made]) >= 0.85
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_each_end_of_a_calibration_error_leaves_out_half_of_the_error(level):
+    """Noise across the gaps, its square even between 0 and 1; the error seen is 2."""
+    noise, tail = np.linspace(0, 1, 10_001), (1 - level) / 2
+    gaps = SimpleNamespace(size=4.0)
+    scatter = SimpleNamespace(
+        squared=3.5, total=0.5, along=np.zeros((2, len(noise))), square=noise
+    )
+    ends = calibration_curves._inverted(gaps, scatter, level)[1:]
+    assert_allclose(ends, np.sqrt([4 - (1 - tail), 4 - tail]), atol=1e-3)
+
+
+def test_claims_hold_in_all_tasks_at_once():
+    votes, chance = drawn(150, 8)
+    one, n = table(votes), votes.size
+    two = replace(
+        one, tasks=("a", "b"), task=np.repeat([0, 1], n), item=np.tile(one.item, 2),
+        annotator=np.tile(one.annotator, 2), label=np.tile(one.label, 2),
+    )  # fmt: skip
+
+    def claims(truth, level, *tasks):
+        models = [Predictions("m", names(150), chance[:, 1], task=task) for task in tasks]
+        return calibration_curves.analyse(
+            Study.of(models, truth, settings=Settings(level=level))
+        ).claims
+
+    (alone,) = claims(one, 0.95, "")
+    for claim in claims(two, 0.9, "a", "b"):
+        assert_allclose((claim.low, claim.high), (alone.low, alone.high), rtol=1e-6)
 
 
 def _right(seed):

@@ -182,6 +182,15 @@ def test_at_a_stated_prevalence_predictive_values_follow_by_bayes():
         assert_allclose(new.rates["npv"].value, 0.98 * spec / (0.98 * spec + 0.02 * (1 - sens)))
         assert new.rates["ppv"].low < new.rates["ppv"].value < new.rates["ppv"].high
         assert new.rates["npv"].low < new.rates["npv"].value < new.rates["npv"].high
+        found, spared = (new.rates[name][:3] for name in ("sensitivity", "specificity"))
+        missed, alarms = ((1 - v, 1 - high, 1 - low) for v, low, high in (found, spared))
+        for name, ratio, sign in (
+            ("ppv", ratio_interval(found, alarms), 1),
+            ("npv", ratio_interval(missed, spared), -1),
+        ):
+            after = [0.02 / 0.98 * x / (1 + 0.02 / 0.98 * x) for x in ratio[1:]]
+            ends = after if sign > 0 else [1 - x for x in after[::-1]]
+            assert_allclose((new.rates[name].low, new.rates[name].high), ends)
 
 
 @pytest.mark.parametrize("share", [0, 1, -0.1, "much"])
