@@ -14,7 +14,10 @@ import pytest
 from scipy.stats import norm
 
 from equipoise import Annotations, Plausibilities, Predictions, evaluate, resample
+from equipoise.metrics import named
+from equipoise.metrics.draws import conditioned
 from equipoise.study.study import Settings
+from equipoise.types import Grouping
 from tests.oracles import combinations as oracle
 
 ITEMS, MODELS, MARGIN = 30, ("ash", "birch", "cedar"), 0.03
@@ -395,6 +398,31 @@ def test_metrics_of_draws_average_over_tasks(group):
         moved = (of_items - of_items.mean(axis=1, keepdims=True)) / ITEMS
         sums = np.stack([np.bincount(unit, of_model) for of_model in moved])
         close(cell.items, factor * sums @ sums.T, 1e-9)
+
+
+def test_uneven_units_are_centred_by_their_size_where_a_metric_of_draws_is_a_ratio():
+    """Top-1 accuracy where the most plausible class is yes: hits over chances, by units."""
+    models, fits, _ = inputs("draws", 1, grouped=False)
+    wide = [
+        replace(m, values=np.stack([1 - m.values, m.values], 1), classes=("no", "yes"))
+        for m in models
+    ]
+    kind = Grouping.of({"no": "well", "yes": "ill"}, name="kind")
+    ill = conditioned(named("topk_accuracy"), kind, "ill")
+    plan = resample(fits[0], "influence", group=GROUPS)
+    study = evaluate(wide, fits, metrics=[ill], resampling=plan)
+    (task,) = world("draws", 1, grouped=False)
+    chance = (task["draws"] > 0.5).mean(axis=0)
+    size = np.bincount(GROUPS)
+    sums = []
+    for score in task["models"]:
+        hit = chance * (score > 0.5)
+        left = [hit[g != GROUPS].sum() / chance[g != GROUPS].sum() for g in range(len(size))]
+        moved = (1 - size / ITEMS) * (hit.sum() / chance.sum() - np.array(left))
+        sums.append(moved - size / ITEMS * moved.sum())
+    sums = np.array(sums)
+    expected = oracle.unit_factor(size)[0] * sums @ sums.T
+    close(study.cells[0][0][1].items, expected, 1e-9)
 
 
 def test_a_model_without_a_value_takes_nobodys_rank():
