@@ -88,6 +88,12 @@ from equipoise.metrics.ranking import (
     average_precision,
     average_precision_metric,
 )
+from equipoise.metrics.ratings import (
+    mean_rating,
+    mean_rating_metric,
+    win_rate,
+    win_rate_metric,
+)
 from equipoise.metrics.selective import (
     accuracy_coverage_area,
     accuracy_coverage_curve,
@@ -152,6 +158,7 @@ __all__ = [
     "maximum_calibration_error",
     "mcc",
     "mean_absolute_error",
+    "mean_rating",
     "named",
     "net_benefit",
     "normalised_expected_cost",
@@ -184,6 +191,7 @@ __all__ = [
     "topk_accuracy",
     "total_variation",
     "typed",
+    "win_rate",
 ]
 
 CATALOGUE: Mapping[str, Callable[..., Metric]] = {
@@ -191,6 +199,8 @@ CATALOGUE: Mapping[str, Callable[..., Metric]] = {
     "average_precision": average_precision_metric,
     "precision_at_k": precision_at_k_metric,
     "recall_at_k": recall_at_k_metric,
+    "mean_rating": mean_rating_metric,
+    "win_rate": win_rate_metric,
     **{
         metric.__name__: metric.metric
         for metric in (

@@ -269,6 +269,7 @@ class Topic:
     DISTANCE = "Distance from the distribution of votes, and its uncertainty"
     CALIBRATION = "Calibration"
     RETAINED = "Leaving doubtful items to experts"
+    JUDGED = "What people say of systems' outputs"
     TRUTH = hint("Under a model of the truth, with {}", Option("truth", python="draws"))
 
 

@@ -103,6 +103,19 @@ _PREDICTIONS: Mapping[str, _Synonyms] = {
         "logit output confidence label class decision answer value",
     ),
 }
+_JUDGED: Mapping[str, _Synonyms] = {
+    "item": (
+        _ANNOTATIONS["item"][0] | frozenset({"doc", "segment", "seg", "question"}),
+        _ANNOTATIONS["item"][1] | frozenset({"source", "input", "turn"}),
+    ),
+    "annotator": _ANNOTATIONS["annotator"],
+    "system": _words("system model generator summarizer summariser mt llm", "method output"),
+    "rating": _words("rating score grade mos stars", "value points label"),
+    "system_a": _words("systema modela system1 model1 systemleft", "optiona"),
+    "system_b": _words("systemb modelb system2 model2 systemright", "optionb"),
+    "preference": _words("preference preferred winner", "choice better vote label verdict"),
+    "task": _words("task taskname dimension scale aspect", "criterion attribute quality"),
+}
 WHO = ("item", "annotator")
 _OF_VOTES = ("label", "task", "rank", "count")  # of tables with a row per vote
 _ENDINGS = ("id", "name", "no", "number", "code")
@@ -196,6 +209,26 @@ def prediction_headers(table: Table, options: ScoreFormat) -> _Headers:
             del synonyms["score"]  # a wide table whose models have such names
     option = Option("columns", flag="prediction_columns")
     return _headers(table, named, synonyms, option) if synonyms else _Headers(named)
+
+
+def judged_headers(table: Table, named: Mapping[str, str]) -> _Headers:
+    """Our columns in a table of what people say of systems' outputs.
+
+    Examples
+    --------
+    >>> columns = ("dialogue", "system", "rater", "dimension", "rating")
+    >>> table = Table(name="scores.csv", columns=dict.fromkeys(columns, ()))
+    >>> sorted(judged_headers(table, {}).columns)
+    ['annotator', 'item', 'rating', 'system', 'task']
+    """
+    synonyms = _columns_by_synonym(table.columns, named, _JUDGED)
+    ours = {*synonyms, *named, *table.columns}
+    pairs = {"system_a", "system_b", "preference"} <= ours
+    for name in ("system", "rating") if pairs else ("system_a", "system_b", "preference"):
+        synonyms.pop(name, None)
+    found = _headers(table, named, synonyms, Option("columns")) if synonyms else _Headers(named)
+    there = {name: name for name in _JUDGED if name in table.columns}
+    return found._replace(columns={**there, **found.columns})
 
 
 def ids_column(table: Table, ours: str) -> str:

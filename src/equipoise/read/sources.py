@@ -31,6 +31,7 @@ from equipoise.read.files import (
     unknown_ending,
 )
 from equipoise.read.headers import side_of
+from equipoise.read.judged import is_judged, judged_study
 from equipoise.read.options import ScoreFormat, VoteFormat
 from equipoise.read.reader_studies import ENDING, as_annotations_table, imrmc_table
 from equipoise.read.tables import Table, numbers_or_none
@@ -82,14 +83,28 @@ class Source:
     @cached_property
     def form(self) -> str:
         """What it holds: a study, JSON, an array, or a table."""
-        if is_study(self.content):
+        if is_study(self.content) or self._judged:
             return STUDY
         suffix = self.content.suffix
         return JSON_TEXT if suffix in JSON else ARRAY if suffix in NUMPY else TABLE
 
     @cached_property
+    def _table(self) -> Table | None:
+        """The table in it, where it is one."""
+        if self.content.suffix not in (*delimited.ENDINGS, *parquet.ENDINGS):
+            return None
+        return table_of(self.content, (*TABULAR, *JSON, *NUMPY))
+
+    @cached_property
+    def _judged(self) -> bool:
+        """Whether it says who rated, or preferred, which system's output."""
+        return self._table is not None and is_judged(self._table)
+
+    @cached_property
     def held(self) -> Any:
         """A study as annotations and predictions, JSON, an array, or a `Table`."""
+        if self._table is not None and not is_study(self.content):
+            return judged_study(self._table) if self._judged else self._table
         file = self.content
         if self.form == STUDY:
             return study_of(file)

@@ -12,6 +12,8 @@ decisions, yes or no             balanced accuracy, Cohen's kappa, F1
 scores, yes or no                AUROC, average precision
 decisions for classes            Cohen's kappa, accuracy, F1
 probabilities of classes         Cohen's kappa, accuracy, AUROC
+ratings of systems' outputs      mean rating
+preferences between outputs      win rate
 grades                           quadratic weighted kappa, ranked probability score, accuracy
 rankings under a model of truth  top-1 and top-3 accuracy
 ===============================  ===============================================================
@@ -268,6 +270,8 @@ def default_metrics(
     if not isinstance(first, Annotations | Plausibilities):
         return ("auroc",)  # refused later, for want of a truth
     several, ordered = len(first.classes) > 2, False
+    if isinstance(first, Annotations) and first.judged:
+        return ("win_rate",) if first.judged == "preferences" else ("mean_rating",)
     if isinstance(first, Annotations):
         several |= first.kind == "nominal"
         ordered = several and first.kind == "ordinal"

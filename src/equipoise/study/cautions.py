@@ -122,7 +122,7 @@ def _ties_notices(truths: Sequence[TaskTruth], metrics: Sequence[Metric]) -> Ite
 
     An item that is tied in several tasks is one item.
     """
-    if all(metric.labels == "draws" for metric in metrics):
+    if all(metric.labels == "draws" for metric in metrics) or truths[0].rated:
         return
     ties = truths[0].ties
     items = int((np.bincount(np.concatenate([truth.place for truth in truths])) > 0).sum())

@@ -264,6 +264,11 @@ class Study:
             return False
         return bool(np.isin(truth.cells, truth.cells[truth.gold]).all())
 
+    @property
+    def judged(self) -> str:
+        """What people say of systems' outputs: ratings, preferences; empty of any other."""
+        return self.votes.judged if self.votes is not None else ""
+
     @classmethod
     def of(
         cls,

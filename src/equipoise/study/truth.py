@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.inference.resampling import Resampling
+from equipoise.metrics.ratings import ends_of_scale, scale_in_words
 from equipoise.study.arguments import as_annotations
 from equipoise.study.blocks import Pair, hard_labels, pair, tied_items
 from equipoise.types import (
@@ -261,6 +262,11 @@ class TaskTruth:
     __repr__ = short_repr
 
     @property
+    def rated(self) -> bool:
+        """Whether votes are numbers on a scale."""
+        return ends_of_scale(self.classes) is not None
+
+    @property
     def hard(self) -> Floats:
         """Hard labels, shape (classes, items)."""
         return np.stack(hard_labels(self.shares, self.ties))
@@ -435,11 +441,14 @@ def _from_votes(annotations: Annotations, task: str) -> TaskTruth:
         annotations.kind != "interval" and len(names) > 2
     )
     codes = range(len(names)) if several else [1]
+    scored = names if several else ((names or ("", "positive"))[1],)
+    if annotations.scale is not None:
+        scored = (scale_in_words(*annotations.scale),)
     return TaskTruth(
         task=task,
         items=tuple(annotations.items[i] for i in votes.items),
         place=votes.items,
-        classes=names if several else ((names or ("", "positive"))[1],),
+        classes=scored,
         shares=np.stack([votes.shares(code) for code in codes]),
         ordered=annotations.kind == "ordinal",
         votes=votes,

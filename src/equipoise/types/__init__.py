@@ -178,6 +178,7 @@ from equipoise.types.words import (
     AT_LEAST,
     GRADES,
     ONE_CLASS,
+    OF_JUDGED,
     Hint,
     Nouns,
     Option,

@@ -109,6 +109,10 @@ class Annotations:
     annotator_groups, annotator_group
         Names of groups of annotators (schools, hospitals), and which of them each annotator
         belongs to, shape (annotators,); None where annotators stand for themselves.
+    scale
+        Of ratings: the lowest and the highest there are; they count from 0 to 1 between.
+    judged
+        Where items are outputs of systems: whether these were rated, or compared by two.
     notices
         What the reader should tell the user about these data; plain text becomes a notice.
     """
@@ -137,6 +141,8 @@ class Annotations:
     group: Ints | None = None
     annotator_groups: Names | None = None
     annotator_group: Ints | None = None
+    scale: tuple[float, float] | None = None
+    judged: Literal["", "ratings", "preferences"] = ""
     notices: Notices = ()
 
     def __post_init__(self) -> None:

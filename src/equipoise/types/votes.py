@@ -412,6 +412,9 @@ def _choices(annotations: Annotations, rows: Ints, vote: Ints) -> tuple[Ints, Fl
     """Class and share of each entry."""
     if annotations.value is not None:
         values = annotations.value[rows]
+        if annotations.scale is not None:
+            low, high = annotations.scale
+            values = (values - low) / (high - low)
         outside = (values < 0) | (values > 1)
         if outside.any():
             row = rows[np.flatnonzero(outside)[0]]

@@ -52,6 +52,8 @@ class Nouns:
     annotator: str = "annotator"
     task: str = "task"
     group: str = "group"
+    model: str = "model"
+    read: str = "read"  # what annotators did with every item
 
     @property
     def items(self) -> str:
@@ -69,9 +71,20 @@ class Nouns:
         return plural(self.group)
 
     @property
+    def models(self) -> str:
+        """Several competitors."""
+        return plural(self.model)
+
+    @property
     def tasks(self) -> str:
         """Several tasks."""
         return plural(self.task)
+
+
+OF_JUDGED = {  # what is judged, and by whom, where outputs of systems are
+    "ratings": Nouns("output", group="item", model="system", read="rated"),
+    "preferences": Nouns("comparison", group="item", model="system", read="made"),
+}
 
 
 def plural(noun: str) -> str:

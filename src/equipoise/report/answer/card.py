@@ -85,16 +85,16 @@ def make_card(
 def headline(answer: Answer, nouns: Nouns) -> str:
     """The answer in one sentence, and in a second one where other metrics give another."""
     front = answer.front
-    what = f"{front.title} against {_whose(front, nouns)}"
+    what = front.title if answer.judged else f"{front.title} against {_whose(front, nouns)}"
     if not front.known:
-        return f"No model has a{_finite(front)} value of {what}, so there is nothing to decide."
+        return f"No {nouns.model} has a{_finite(front)} value of {what}, so there is nothing to decide."
     first = front.models[0]
     if len(front.models) == 1:
         value = estimate(float(front.values[0]), float(front.low[0]), float(front.high[0]))
         return f"{first} reaches {value} in {what}."
-    end = _without_value(front)
+    end = _without_value(front, nouns)
     if front.known == 1:
-        return f"{first} is the only model with a{_finite(front)} value of {what}."
+        return f"{first} is the only {nouns.model} with a{_finite(front)} value of {what}."
     if not front.decides:
         top = "highest" if answer.metric.better == "higher" else "best"
         top += f" in {what}"
@@ -102,10 +102,10 @@ def headline(answer: Answer, nouns: Nouns) -> str:
         if front.population.decides:
             why = "how sure that is, is undefined"
         return f"{first} scores {top}, but {why}{end}."
-    sentence = f"By {what}, {decided_words(answer, front)}{end}."
+    sentence = f"By {what}, {decided_words(answer, front, nouns.models)}{end}."
     others: dict[str, list[str]] = {}
     for standing in _other_metrics(answer):
-        others.setdefault(decided_words(answer, standing), []).append(standing.title)
+        others.setdefault(decided_words(answer, standing, nouns.models), []).append(standing.title)
     more = "; ".join(f"by {joined(titles)}, {words}" for words, titles in others.items())
     return f"{sentence} {capital(more)}." if more else sentence
 
@@ -136,16 +136,16 @@ def _finite(front: RankedModels) -> str:
     return " finite" if np.isinf(front.values).any() else ""
 
 
-def _without_value(front: RankedModels) -> str:
+def _without_value(front: RankedModels, nouns: Nouns) -> str:
     """Who has no value; nothing where all have."""
     missing = front.models[front.known :]
     if not missing:
         return ""
-    who = missing[0] if len(missing) == 1 else some(len(missing), "model")
+    who = missing[0] if len(missing) == 1 else some(len(missing), nouns.model)
     return f"; {who} {'has' if len(missing) == 1 else 'have'} no{_finite(front)} value"
 
 
-def decided_words(answer: Answer, front: RankedModels) -> str:
+def decided_words(answer: Answer, front: RankedModels, models: str = "models") -> str:
     """Who is in the best group, and who is not, within a sentence."""
     group, behind = front.best_group, front.behind
     if len(group) == 1:
@@ -157,7 +157,7 @@ def decided_words(answer: Answer, front: RankedModels) -> str:
     if not behind:
         if len(group) == 2:
             return f"{group[0]} and {group[1]} cannot be told apart"
-        return f"the {in_words(len(group))} models cannot be told apart"
+        return f"the {in_words(len(group))} {models} cannot be told apart"
     if len(behind) > NAMED:
         fall = f"{in_words(len(behind))} fall behind"
     else:
@@ -165,7 +165,7 @@ def decided_words(answer: Answer, front: RankedModels) -> str:
     if len(group) == 2:
         return f"{group[0]} and {group[1]} cannot be told apart; {fall}"
     how_many = in_words(front.known)
-    return f"{in_words(len(group))} of {how_many} models cannot be told apart; {fall}"
+    return f"{in_words(len(group))} of {how_many} {models} cannot be told apart; {fall}"
 
 
 def _alike(answer: Answer, group: Sequence[str]) -> bool:
@@ -243,7 +243,8 @@ def _read_by(sample: Sample, nouns: Nouns) -> str:
     """How many items there are, and who read how many of them."""
     size = counted(sample.items, nouns.item)
     if sample.groups:
-        size += f" in {counted(sample.groups, nouns.group)}"
+        inside = "in" if nouns.model == "model" else "of"
+        size += f" {inside} {counted(sample.groups, nouns.group)}"
     fewest, median, most = sample.votes_per_item
     if not most:
         return size
@@ -253,9 +254,9 @@ def _read_by(sample: Sample, nouns: Nouns) -> str:
         return f"{size}, {votes} each{half}, nobody knows by whom"
     people = some(sample.annotators, nouns.annotator)
     if sample.annotators == most == 1:
-        return f"{size}, all read by {people}"
+        return f"{size}, all {nouns.read} by {people}"
     if fewest == most == sample.annotators:
-        return f"{size}, each read by the same {people}"
+        return f"{size}, each {nouns.read} by the same {people}"
     return f"{size}, {votes} each, by {people}"
 
 
@@ -280,10 +281,10 @@ def _settled_by(answer: Answer, nouns: Nouns, *, command: bool) -> str:
         len(front.best_group) < 2 or _alike(answer, front.best_group)
     ):
         return ""
-    return _by_margin(answer, command=command)
+    return _by_margin(answer, nouns, command=command)
 
 
-def _by_margin(answer: Answer, *, command: bool) -> str:
+def _by_margin(answer: Answer, nouns: Nouns, *, command: bool) -> str:
     """How many models are good enough at the margin, or at one that might be named."""
     front, margin = answer.front, answer.evaluation.margin
     most = float(front.most[: front.known].max())
@@ -293,7 +294,7 @@ def _by_margin(answer: Answer, *, command: bool) -> str:
         if len(inside) == front.known:
             return f"Within the margin of {chosen(margin)} of the best: {all_of_them}."
         if not inside:
-            return f"No model is shown to be within the margin of {chosen(margin)} of the best."
+            return f"No {nouns.model} is shown to be within the margin of {chosen(margin)} of the best."
         return (
             f"Shown to be within the margin of {chosen(margin)} of the best: "
             f"{joined(inside, most=6)}."
@@ -306,7 +307,7 @@ def _by_margin(answer: Answer, *, command: bool) -> str:
         return f"{start}{whole}."
     good = len(front.within(named))
     return (
-        f"{start}at {chosen(named)}, {some(good, 'model')} "
+        f"{start}at {chosen(named)}, {some(good, nouns.model)} "
         f"{'is' if good == 1 else 'are'} good enough; at {bound(most)}, {all_of_them}."
     )
 
@@ -344,7 +345,7 @@ def _below_chance(answer: Answer) -> Iterator[str]:
 def _mixed(answer: Answer) -> Iterator[str]:
     """Models that only decide, judged by a metric of scores beside others that give scores."""
     done = answer.evaluation
-    if answer.metric.decides or not done.predictions:
+    if answer.metric.decides or not done.predictions or answer.judged:
         return
     scoring = {model.model for model in done.predictions if not model.decides}
     deciding = [name for name in answer.front.models if name not in scoring]
@@ -396,7 +397,7 @@ def _where(number: int, answer: Answer, nouns: Nouns) -> str:
 def _labels_disagree(answer: Answer) -> Iterator[str]:
     """Whether hard labels put other models into the best group."""
     front = answer.front
-    if front.labels != "soft" or not front.decides:
+    if front.labels != "soft" or not front.decides or answer.judged:
         return
     hard = answer.standing(front.task, front.metric, "hard")
     if not hard.decides or set(hard.best_group) & set(front.best_group):

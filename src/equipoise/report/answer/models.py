@@ -171,6 +171,12 @@ class Answer:
         return self.evaluation.population.reason is Reason.GOLD
 
     @property
+    def judged(self) -> bool:
+        """Whether people said what systems' outputs are worth."""
+        votes = self.evaluation.annotations
+        return votes is not None and bool(votes.judged)
+
+    @property
     def tasks(self) -> Names:
         """Names of the tasks, without their average."""
         return tuple(task for task in self.evaluation.tasks if task != MACRO)

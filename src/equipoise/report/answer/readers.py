@@ -260,10 +260,9 @@ def _agreement_table(rows: Sequence[Strip]) -> Table:
 
 def foot_rows(finding: Finding | None, tasks: Sequence[str]) -> tuple[tuple[str, Names], ...]:
     """Agreement and split items of every task, for the foot of the matrix."""
-    if finding is None:
+    chart = finding.charts[0] if finding is not None and finding.charts else None
+    if not isinstance(chart, Strips):
         return ()
-    chart = finding.charts[0]
-    assert isinstance(chart, Strips)
     strips = {row.task: row for row in chart.rows}
     if not set(tasks) <= set(strips):
         return ()

@@ -22,6 +22,7 @@ from equipoise.report.answer.models import (
     metrics_finding,
     standings_finding,
 )
+from equipoise.report.answer.ratings import agreement_on_outputs, disputed_outputs
 from equipoise.report.answer.readers import (
     agreement_finding,
     foot_rows,
@@ -53,6 +54,7 @@ from equipoise.study.study import Settings, Study, silent
 from equipoise.study.thresholds import threshold_table
 from equipoise.truth import MODELS, model_title
 from equipoise.types import (
+    OF_JUDGED,
     Annotations,
     Card,
     Cell,
@@ -173,15 +175,20 @@ def _within(progress: Progress, place: int, steps: int) -> Progress:
 def answer_report(study: Study, wanted: AnswerContent, stage: Stage | None = None) -> Report:
     """Everything that is said of a study."""
     tell = stage or (lambda _: lambda *__: None)
-    answer, nouns = Answer(study.evaluation, study.settings.labels), wanted.nouns
+    answer = Answer(study.evaluation, study.settings.labels)
+    nouns = OF_JUDGED.get(study.judged, wanted.nouns)
     base, data = study_report(study), DataSummary.of(study.evaluation, study.voted)
     base = replace(
         base, notices=(*base.notices, *cluster_notices(study), *_reversed(study, answer.front))
     )
     votes = task_votes(study, _scored(study))
     tell("agreement")(0, 1)
-    agreement = agreement_finding(study.opinions, votes, nouns, study.settings.annotators)
-    behind = answer.front.behind
+    if study.judged:
+        agreement, disputed = agreement_on_outputs(study, nouns), disputed_outputs(study, nouns)
+    else:
+        agreement = agreement_finding(study.opinions, votes, nouns, study.settings.annotators)
+        behind = answer.front.behind
+        disputed = worklist_finding(study.evaluation, study.opinions, votes, nouns, behind)
     cuts, readers = _cuts_and_readers(study, answer.front, nouns, tell)
     stated = cuts is not None and bool(cuts.tables)
     front = [
@@ -190,13 +197,14 @@ def answer_report(study: Study, wanted: AnswerContent, stage: Stage | None = Non
         standings_finding(answer, nouns, foot_rows(agreement, answer.tasks)),
         metrics_finding(answer, asked=_asked_metrics(study)),
         distance_finding(answer),
+        *_strengths(study, wanted),
         *decider_findings(study, nouns),
         None if stated else cuts,
         readers,
         *_truths(study, tell),
         *_subgroups(study, wanted, tell, answer.front.models[0]),
         agreement and replace(agreement, tables=(*agreement.tables, *_people(study))),
-        worklist_finding(study.evaluation, study.opinions, votes, nouns, behind),
+        disputed,
     ]
     if study.settings.annotator_group is not None:
         wanted = replace(wanted, analyses=tuple(dict.fromkeys((*wanted.analyses, "alone"))))
@@ -209,7 +217,7 @@ def answer_report(study: Study, wanted: AnswerContent, stage: Stage | None = Non
         *_analyses(study, wanted, tell, {part.key for part in front if part is not None}),
     ]
     findings = _in_order(front, evidence)
-    if study.by_standard:
+    if study.by_standard or study.judged:
         findings = tuple(map(_by_standard, findings))
     sample, command = _sample_of(study.evaluation, study.voted), wanted.command
     card = make_card(answer, sample, nouns, base.notices, command=command)
@@ -299,7 +307,7 @@ def _known(study: Study, data: DataSummary, nouns: Nouns) -> Names:
     if study.opinions is not study.voted and study.opinions.annotator is not None:
         people = len(np.unique(study.opinions.annotator))
     return (
-        count(len({m.model for m in study.everybody.predictions}), "model"),
+        count(len({m.model for m in study.everybody.predictions}), nouns.model),
         counted(len(tasks), nouns.task) if len(tasks) > 1 else "",
         counted(data.items, nouns.item),
         counted(people, nouns.annotator) if people else "",
@@ -381,10 +389,18 @@ def _asked_metrics(study: Study) -> bool:
     return tuple(metric.name for metric in study.metrics) != tuple(usual)
 
 
+def _strengths(study: Study, wanted: AnswerContent) -> Iterator[Finding]:
+    """How strong systems are, where people prefer one of two outputs."""
+    if study.judged == "preferences" and "strengths" in wanted.analyses:
+        yield replace(ANALYSES["strengths"].attempt(study), nav="Strengths")
+
+
 def _cuts_and_readers(
     study: Study, front: RankedModels, nouns: Nouns, tell: Stage
 ) -> tuple[Finding | None, Finding | None]:
     """Models at their cuts and beside each annotator, or why the data do not allow it."""
+    if study.judged:
+        return None, None
     tell(READERS)(0, 1)
     tables: Sequence[ReaderTable] = ()
     missing = None
@@ -466,7 +482,7 @@ def _thresholds(evaluation: Evaluation) -> Iterator[Finding]:
 def _labels(answer: Answer) -> Iterator[Finding]:
     """Whether majority labels give another answer than soft ones."""
     front = answer.front
-    if front.labels != "soft" or front.known < 2:
+    if front.labels != "soft" or front.known < 2 or answer.judged:
         return
     hard = answer.standing(front.task, front.metric, "hard")
     if hard.known < 2 or _says_nothing(front, hard):
@@ -605,7 +621,11 @@ def _analyses(
     study: Study, wanted: AnswerContent, tell: Stage, shown: set[str]
 ) -> Iterator[Finding]:
     """The analyses that were asked for, each possible or with the reason why not."""
+    everything = len(wanted.analyses) >= len(ANALYSES) - 1
     for name, analysis in ANALYSES.items():
+        usual = analysis.quick or everything
+        if usual and not (analysis.of_outputs if study.judged else analysis.of_predictions):
+            continue
         if name in wanted.analyses and name not in shown:
             step = tell(name)
             finding = analysis.attempt(study.telling(step))

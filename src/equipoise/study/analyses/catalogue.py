@@ -35,6 +35,10 @@ class Analysis:
         What the data must have, in words, for help and documentation.
     quick
         Whether it costs next to nothing, so that every evaluation has it.
+    of_outputs
+        Whether it is about systems whose outputs people judge, which predict nothing.
+    of_predictions
+        Whether it is about models that predict labels of items.
     heading, function
         What the title and the function are called in the module.
     """
@@ -43,6 +47,8 @@ class Analysis:
     module: str
     needs: str = ""
     quick: bool = False
+    of_outputs: bool = False
+    of_predictions: bool = True
     heading: str = "TITLE"
     function: str = "analyse"
 
@@ -70,6 +76,10 @@ class Analysis:
         """Make its finding, or one that says why the data do not allow it."""
         from equipoise.types import left_out, out_of_memory
 
+        if study.judged and not self.of_outputs:
+            got, wanted = f"{study.judged} of systems' outputs", "predictions of items' labels"
+            error = InputError(f"analysis {self.name}", got, wanted, "leave it out")
+            return left_out(self.name, self.title, error)
         try:
             with np.errstate(invalid="ignore"):  # of two infinite values: undefined
                 return self.run(study)
@@ -94,6 +104,14 @@ def failed(key: str, title: str, error: Exception) -> "Finding":
 
 _IN_ORDER = (
     Analysis("ranking", "equipoise.study.analyses.ranking", "at least two models"),
+    Analysis(
+        "strengths",
+        "equipoise.study.analyses.strengths",
+        "preferences between outputs of systems",
+        quick=True,
+        of_outputs=True,
+        of_predictions=False,
+    ),
     Analysis("flips", "equipoise.study.analyses.fragility", "at least two models"),
     Analysis("components", "equipoise.study.analyses.components", quick=True),
     Analysis("certainty", "equipoise.study.questions.certainty"),
@@ -103,10 +121,15 @@ _IN_ORDER = (
         "probabilities",
         quick=True,
     ),
-    Analysis("leave_one_out", "equipoise.study.questions.leave_one_out", "named annotators"),
-    Analysis("alone", "equipoise.study.questions.alone", "named annotators"),
     Analysis(
-        "half_panels", "equipoise.study.questions.half_panels", "at least four named annotators"
+        "leave_one_out", "equipoise.study.questions.leave_one_out", "named annotators", of_outputs=True
+    ),
+    Analysis(
+        "alone", "equipoise.study.questions.alone", "named annotators", of_outputs=True
+    ),
+    Analysis(
+        "half_panels", "equipoise.study.questions.half_panels", "at least four named annotators",
+        of_outputs=True,
     ),
     Analysis("annotators", "equipoise.study.analyses.annotators", "named annotators"),
     Analysis(
@@ -138,6 +161,7 @@ _IN_ORDER = (
     Analysis("choices", "equipoise.study.questions.choices"),
     Analysis("threshold_sweep", "equipoise.study.questions.label_rules", "yes or no"),
     Analysis("truths", "equipoise.study.questions.truths", "a standard beside votes"),
-    Analysis("subgroups", "equipoise.study.questions.subgroups", "attributes of the items"),
+    Analysis("subgroups", "equipoise.study.questions.subgroups", "attributes of the items",
+             of_outputs=True),
 )
 ANALYSES: Mapping[str, Analysis] = {analysis.name: analysis for analysis in _IN_ORDER}
