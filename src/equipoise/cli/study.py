@@ -32,7 +32,7 @@ from equipoise.metrics import named
 from equipoise.read.annotations import annotations_of
 from equipoise.read.options import ANNOTATION_LAYOUTS, VoteFormat
 from equipoise.read.predictions import predictions_for, read_predictions
-from equipoise.read.sources import Source, files_by_side, roles_guessed, sources_of
+from equipoise.read.sources import Source, files_by_side, lone_results, roles_guessed, sources_of
 from equipoise.report.run import InputFile, hash_inputs
 from equipoise.study import Settings, Study
 from equipoise.study.alignment import refuse_plain_scores
@@ -139,7 +139,8 @@ def read_study(
         classes = classes or list(run.record.question.classes or ())
         names = names or tuple(metric.name for metric in run.record.metrics)
     files = (options.study or (), options.annotations or (), options.predictions or ())
-    votes, scores = files_by_side(*files)
+    sides = files_by_side(*files, columns=column_map(options.columns, "columns"))
+    votes, scores = lone_results(sides, again=run is not None and "mean_score" in names)
     notices = roles_guessed((*votes, *scores), "-a and -p say otherwise.")
     name_of_files = _name_of(list(map(PATH, votes)))
     options, votes = _with_gold_file(options, votes)
@@ -229,7 +230,10 @@ def _check_sides(options: Options, votes: Sequence[Source], scores: Sequence[Sou
     """Refuse one side alone, and options about reading what is read as it is."""
     whole = options.dataset or _whole_study(votes)
     if whole is not None:
-        _refuse_reading(whole, options, OF_VOTES if scores else (*OF_VOTES, *OF_SCORES))
+        names = OF_VOTES if scores else (*OF_VOTES, *OF_SCORES)
+        if votes and votes[0].judged:
+            names = tuple(name for name in names if name != "columns")
+        _refuse_reading(whole, options, names)
     elif not votes and not scores:
         raise InputError(
             "nothing to read",
@@ -270,8 +274,12 @@ def read_votes(options: Options) -> Annotations:
     """Read the annotations of files, which are read as one, or of a data set."""
     votes = [] if options.dataset is not None else sources_of(options.annotations or ())
     whole = options.dataset or _whole_study(votes)
+    for file in votes:
+        file.named = column_map(options.columns, "columns")
     if whole is not None:
-        _refuse_reading(whole, options, OF_VOTES)
+        judged = bool(votes) and votes[0].judged
+        names = tuple(name for name in OF_VOTES if not (judged and name == "columns"))
+        _refuse_reading(whole, options, names)
     return _read_votes(options, votes, class_names(options.classes) or None)[0]
 
 

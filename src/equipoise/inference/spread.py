@@ -60,6 +60,7 @@ class Reason(Enum):
     ANONYMOUS = "anonymous"
     SINGLE = "single votes"
     GOLD = "gold"
+    RESULTS = "results"
     MODEL = "truth model"
     TOO_FEW = "too few annotators"
 
@@ -117,6 +118,7 @@ class Population:
             Reason.SINGLE: ", with votes like these",
             Reason.ALONE: ", judged by this annotator",
             Reason.GOLD: ", by the reference standard",
+            Reason.RESULTS: "",
             Reason.MODEL: ", judged by this model of the truth",
         }
         if not self.items:
@@ -132,7 +134,11 @@ class Population:
         ('the votes', 'the reference standard')
         """
         votes = "the votes" if labels == "soft" else "the majority of the votes"
-        others = {Reason.GOLD: "the reference standard", Reason.MODEL: "a model of the truth"}
+        others = {
+            Reason.GOLD: "the reference standard",
+            Reason.RESULTS: "the results",
+            Reason.MODEL: "a model of the truth",
+        }
         return others.get(self.reason, votes)
 
     @property

@@ -91,6 +91,7 @@ from equipoise.metrics.ranking import (
 from equipoise.metrics.ratings import (
     mean_rating,
     mean_rating_metric,
+    mean_score_metric,
     win_rate,
     win_rate_metric,
 )
@@ -200,6 +201,7 @@ CATALOGUE: Mapping[str, Callable[..., Metric]] = {
     "precision_at_k": precision_at_k_metric,
     "recall_at_k": recall_at_k_metric,
     "mean_rating": mean_rating_metric,
+    "mean_score": mean_score_metric,
     "win_rate": win_rate_metric,
     **{
         metric.__name__: metric.metric

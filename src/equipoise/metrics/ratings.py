@@ -8,7 +8,7 @@ vote on an output, from 0 to 1, and :math:`n` how many outputs the system has,
     \mathrm{wins} = \frac1n \Bigl(\sum_{m_o = 1} r_o + \sum_{m_o = -1} (1 - r_o)\Bigr)
 
 where a scale of ratings goes from l to h. `mean_rating` is the plain mean of all ratings where
-every output has as many; else an output counts once, however many people rated it. `win_rate`
+every output has as many; else an output counts once, however many people rated it; `mean_score` is the same of what a test made of outputs. `win_rate`
 is the share of comparisons with others that a system wins; a tie is half a win.
 
 Examples
@@ -84,23 +84,26 @@ def _plain_value(y_true: Any, marks: Any, weights: Any) -> float:
 
 def mean_rating_metric() -> Metric:
     """The mean rating; on its scale as soon as that is known."""
-    return _mean_rating((0.0, 1.0))
-
-
-def _mean_rating(ends: tuple[float, float]) -> Metric:
-    metric = _mean_of_marks("mean_rating", "mean rating", ends)
-    return replace(
-        metric,
-        definition="Mean rating of the outputs of a system; an output counts once, however "
-        "many people rated it.",
-        bind=_on_scale,
+    definition = (
+        "Mean rating of the outputs of a system; an output counts once, however many people "
+        "rated it."
     )
+    return _on_any_scale("mean_rating", "mean rating", definition)
 
 
-def _on_scale(classes: Names) -> Metric:
-    """The mean rating on the scale that a question of ratings has for its class."""
-    ends = ends_of_scale(classes)
-    return _mean_rating((0.0, 1.0) if ends is None else ends)
+def mean_score_metric() -> Metric:
+    """The mean of what a test made of every output, on its scale."""
+    return _on_any_scale("mean_score", "mean score", "Mean score of the outputs of a system.")
+
+
+def _on_any_scale(name: str, title: str, definition: str) -> Metric:
+    """A mean from 0 to 1, which binds itself to the scale that a question has for its class."""
+
+    def bound(classes: Names) -> Metric:
+        ends = ends_of_scale(classes) or (0.0, 1.0)
+        return replace(_mean_of_marks(name, title, ends), definition=definition, bind=bound)
+
+    return bound(())
 
 
 def scale_in_words(low: float, high: float) -> str:
@@ -111,7 +114,7 @@ def scale_in_words(low: float, high: float) -> str:
     >>> scale_in_words(1.0, 5.0), ends_of_scale(("1 to 5",)), ends_of_scale(("yes",))
     ('1 to 5', (1.0, 5.0), None)
     """
-    return f"{low:.12g}{TO}{high:.12g}"
+    return TO.join(repr(end).removesuffix(".0") for end in (low, high))
 
 
 def ends_of_scale(classes: Names) -> tuple[float, float] | None:

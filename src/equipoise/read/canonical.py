@@ -318,6 +318,7 @@ def _annotation_columns(table: Annotations) -> tuple[dict[str, Any], dict[str, A
     facts["notices"] = [to_json(notice) for notice in table.notices]
     facts["types"] = {name: column.dtype.str for name, column in present.items()}
     facts["group"] = None if table.group is None else table.group.tolist()
+    facts["scale"], facts["judged"] = table.scale, table.judged
     columns = {name: _native(present[name]) for name in _NUMBERS if name in present}
     for names, column in _NAMES.items():
         if column in present:
@@ -332,6 +333,8 @@ def _annotation_fields(arrow: Any, facts: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of `Annotations` from what `_annotation_columns` made."""
     fields: dict[str, Any] = {"kind": facts["kind"]}
     fields["notices"] = tuple(map(from_json, facts["notices"]))
+    if facts.get("scale") is not None:
+        fields["scale"], fields["judged"] = tuple(facts["scale"]), facts["judged"]
     for names, column in _NAMES.items():
         vocabulary = facts[names]
         if column in facts["types"]:
@@ -379,6 +382,7 @@ def _votes_hash(table: Annotations) -> str:
     names = ("kind", "items", "classes", "annotators", "tasks", "groups")
     texts = [getattr(table, name) for name in names]
     texts += [] if table.arms is None else [table.arms]
+    texts += [] if table.scale is None else [table.scale, table.judged]
     texts.append([to_json(notice) for notice in table.notices])
     digest = hashlib.sha256(json.dumps(texts).encode())
     for name in COLUMNS:

@@ -14,6 +14,7 @@ import numpy as np
 from equipoise.read.sources import CheckedFiles
 from equipoise.read.values import alike_names
 from equipoise.types import (
+    OF_JUDGED,
     Annotations,
     Bools,
     Column,
@@ -65,7 +66,9 @@ def check_report(check: CheckedFiles, *, command: bool = False) -> Report:
         )
     if check.annotations is not None:
         findings.append(_votes(check.annotations))
-    if check.predictions:
+    if check.annotations is not None and check.annotations.judged:
+        findings.append(_systems(check))
+    elif check.predictions:
         findings.append(_models(check))
     findings += [_twins(check), _preview(check)]
     return Report(
@@ -114,12 +117,43 @@ def _files(check: CheckedFiles) -> Finding:
     )
 
 
+def _systems(check: CheckedFiles) -> Finding:
+    """What was judged: outputs of systems, how many of each."""
+    assert check.annotations is not None
+    of_task = [part for part in check.predictions if part.task == check.predictions[0].task]
+    rows: list[Row] = [
+        {"model": part.model, "outputs": int((part.values != 0).sum())} for part in of_task
+    ]
+    scale = check.annotations.scale or (0.0, 1.0)
+    what = f"Ratings from {scale[0]:g} to {scale[1]:g}"
+    if check.annotations.judged == "results":
+        what = f"Results from {scale[0]:g} to {scale[1]:g}"
+    if check.annotations.judged == "preferences":
+        what = "Preferences between two outputs"
+    return Finding(
+        key="systems",
+        title="What was judged?",
+        sentence=f"{what}: {count(len(rows), 'system')}.",
+        tables=(
+            Table(
+                name="systems",
+                caption="Outputs of every system",
+                columns=(Column("model", "system"), *columns(outputs="count")),
+                rows=rows,
+            ),
+        ),
+    )
+
+
 def _votes(table: Annotations) -> Finding:
     """Who said what, by task."""
     rows = [_task_row(table, task) for task in table.tasks]
     votes = count(int(_counts(table).sum()), "vote")
     sizes = {"item": table.items, "annotator": table.annotators, "group": table.groups}
     sizes |= {"task": table.tasks} if len(table.tasks) > 1 else {}
+    if table.judged:
+        nouns = OF_JUDGED[table.judged]
+        sizes[nouns.item], sizes[nouns.group] = sizes.pop("item"), sizes.pop("group")
     parts = [count(len(names), noun) for noun, names in sizes.items() if names is not None]
     parts.append(votes if table.annotators is not None else f"{votes} without names")
     return Finding(

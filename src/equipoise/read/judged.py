@@ -26,6 +26,7 @@ from equipoise.read.tables import (
     code_ids,
     code_names,
     numbers,
+    numbers_or_none,
     words_of,
 )
 from equipoise.types import (
@@ -80,9 +81,9 @@ def is_judged(table: Table, columns: Mapping[str, str] | None = None) -> bool:
 
 
 def judged_study(
-    table: Table, columns: Mapping[str, str] | None = None
+    table: Table, columns: Mapping[str, str] | None = None, *, results: bool = False
 ) -> tuple[Annotations, Models]:
-    """The votes on outputs, and the systems that compete.
+    """The votes on outputs, and the systems that compete; results are nobody's opinion.
 
     Examples
     --------
@@ -115,14 +116,15 @@ def judged_study(
         "tasks": code_ids(table, "task", of="judgement") if "task" in table.columns else None,
         "annotators": _annotators(table),
     }
-    people, tasks = fields["annotators"], fields["tasks"]
+    people, tasks = None if results else fields["annotators"], fields["tasks"]
     votes = Annotations(
         kind="interval",
         items=names,
         item=outputs.of_row,
         value=value,
         scale=scale,
-        judged="preferences" if compared else "ratings",
+        judged="preferences" if compared else "results" if results else "ratings",
+        is_gold=np.ones(len(value), dtype=bool) if results else None,
         annotators=None if people is None else people.names,
         annotator=None if people is None else people.codes,
         tasks=("",) if tasks is None else tasks.names,
@@ -294,6 +296,27 @@ def _require_connected(outputs: _Outputs, systems: Names, name: str) -> None:
     )
 
 
+def are_results(table: Table, columns: Mapping[str, str]) -> bool:
+    """Whether a table may be of results: a row per output, or a column of numbers per system.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> from equipoise.read.tables import from_frame
+    >>> frame = pyarrow.table({"item": ["a", "b"], "x": [0.5, 0.7], "y": [0.1, 0.9]})
+    >>> are_results(from_frame(frame), {})
+    True
+    """
+    headers = judged_headers(table, columns).columns
+    if {"system", "rating"} <= headers.keys():
+        return "item" in headers
+    item = headers.get("item", "")
+    if not item or "preference" in headers:
+        return False
+    others = [name for name in table.columns if name != item]
+    return len(others) > 1 and all(numbers_or_none(table, name) is not None for name in others)
+
+
 def results_study(table: Table, columns: Mapping[str, str]) -> tuple[Annotations, Models]:
     """What a metric made of every output of systems, long or wide, without annotators.
 
@@ -307,9 +330,14 @@ def results_study(table: Table, columns: Mapping[str, str]) -> tuple[Annotations
     (4, ['x', 'y'])
     """
     headers = judged_headers(table, columns)
+    text = (
+        "every number is how well a system did on an item; if these are predictions of labels, "
+        "give the votes too"
+    )
+    table = table.noting(notice("read_as_results", text))
     if {"system", "rating"} <= headers.columns.keys():
-        return judged_study(table, columns)
-    return judged_study(_long(table, headers.columns.get("item", "item")), {})
+        return judged_study(table, columns, results=True)
+    return judged_study(_long(table, headers.columns.get("item", "item")), {}, results=True)
 
 
 def _long(table: Table, item: str) -> Table:

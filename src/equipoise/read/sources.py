@@ -10,8 +10,8 @@ what was guessed. What comes out is a `CheckedFiles`; `write_study` makes one fi
 every verb takes without options.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -31,7 +31,7 @@ from equipoise.read.files import (
     unknown_ending,
 )
 from equipoise.read.headers import side_of
-from equipoise.read.judged import is_judged, judged_study
+from equipoise.read.judged import are_results, is_judged, judged_study, results_study
 from equipoise.read.options import ScoreFormat, VoteFormat
 from equipoise.read.reader_studies import ENDING, as_annotations_table, imrmc_table
 from equipoise.read.tables import Table, numbers_or_none
@@ -53,6 +53,8 @@ if TYPE_CHECKING:
 TABULAR = (*delimited.ENDINGS, *parquet.ENDINGS, ENDING)
 STUDY, JSON_TEXT, ARRAY, TABLE = "study", "JSON", "array", "table"
 OF_STUDY = "its first line says so"
+OF_JUDGED = "its columns name systems beside what was said of their outputs"
+OF_RESULTS = "a table of systems' results alone"
 _OF_SCORES = {"layout": "prediction_layout", "columns": "prediction_columns"}
 
 
@@ -68,22 +70,28 @@ class Source:
         ``annotations``, ``predictions`` or ``study``, and how that is known; empty before.
     layout
         Its layout; empty before it is known.
+    named
+        Names of its columns by ours, where somebody said so.
+    results
+        Whether it holds what a test made of systems' outputs, where nobody judged them.
     """
 
     path: AnyPath
     role: str = ""
     why: str = ""
     layout: str = ""
+    named: Mapping[str, str] = field(default_factory=dict)
+    results: bool = False
 
     @cached_property
     def content(self) -> Content:
         """Its bytes."""
         return content(self.path)
 
-    @cached_property
+    @property
     def form(self) -> str:
         """What it holds: a study, JSON, an array, or a table."""
-        if is_study(self.content) or self._judged:
+        if is_study(self.content) or self.judged:
             return STUDY
         suffix = self.content.suffix
         return JSON_TEXT if suffix in JSON else ARRAY if suffix in NUMPY else TABLE
@@ -95,16 +103,25 @@ class Source:
             return None
         return table_of(self.content, (*TABULAR, *JSON, *NUMPY))
 
+    @property
+    def judged(self) -> bool:
+        """Whether it says what systems' outputs are worth."""
+        return self.results or self._holds_judgements
+
     @cached_property
-    def _judged(self) -> bool:
-        """Whether it says who rated, or preferred, which system's output."""
-        return self._table is not None and is_judged(self._table)
+    def _holds_judgements(self) -> bool:
+        return self._table is not None and is_judged(self._table, self.named)
+
+    @cached_property
+    def _judgements(self) -> tuple[Annotations, Models]:
+        assert self._table is not None
+        return (results_study if self.results else judged_study)(self._table, self.named)
 
     @cached_property
     def held(self) -> Any:
         """A study as annotations and predictions, JSON, an array, or a `Table`."""
         if self._table is not None and not is_study(self.content):
-            return judged_study(self._table) if self._judged else self._table
+            return self._judgements if self.judged else self._table
         file = self.content
         if self.form == STUDY:
             return study_of(file)
@@ -130,6 +147,8 @@ class Source:
         if self.form != STUDY:
             return len(np.atleast_1d(self.held) if self.form == ARRAY else self.held)
         annotations, predictions = self.held
+        if self.judged:
+            return len(annotations)
         return len(annotations) + sum(len(prediction.items) for prediction in predictions)
 
 
@@ -183,7 +202,7 @@ def tell_roles(sources: Sequence[Source], taken: Sequence[str] = ()) -> None:
 def _role_and_sign(source: Source) -> tuple[str, str]:
     """The side of a file by what stands in it, and by which sign; empty where nothing tells."""
     if source.form == STUDY:
-        return STUDY, OF_STUDY
+        return STUDY, OF_JUDGED if source.judged else OF_STUDY
     if source.form == JSON_TEXT:
         return "annotations", "rankings and exports of votes are JSON"
     if source.form == ARRAY:
@@ -249,22 +268,44 @@ class Sides(NamedTuple):
 
 
 def files_by_side(
-    any: Sequence[AnyPath], annotations: Sequence[AnyPath], predictions: Sequence[AnyPath]
+    any: Sequence[AnyPath],
+    annotations: Sequence[AnyPath],
+    predictions: Sequence[AnyPath],
+    columns: Mapping[str, str] | None = None,
 ) -> Sides:
-    """Files with their roles, by what they hold."""
+    """Files with their roles, by what they hold; `columns` names those of judged outputs."""
     files, taken, sides = [], [], Sides([], [])
     for role, paths in (("annotations", annotations), ("predictions", predictions)):
         for file in sources_of(paths) if paths else ():
+            file.named = columns or {}
             whole = file.form == STUDY
-            file.role, file.why = (STUDY, OF_STUDY) if whole else (role, "as given")
+            sign = OF_JUDGED if file.judged else OF_STUDY
+            file.role, file.why = (STUDY, sign) if whole else (role, "as given")
             files.append(file)
             taken.append(role)
     some = sources_of(any) if any else []
+    for file in some:
+        file.named = columns or {}
     tell_roles(some, taken)
     for file in (*files, *some):
         side = sides.scores if file.role == "predictions" else sides.votes
         side.insert(0 if file.role == STUDY else len(side), file)
     return sides
+
+
+def lone_results(sides: Sides, *, again: bool = False) -> Sides:
+    """A single table of scores, with nothing else, as the results of what systems produced.
+
+    `again` says that it was read so before.
+    """
+    files = [*sides.votes, *sides.scores]
+    if len(files) != 1 or files[0].form != TABLE:
+        return sides
+    (file,) = files
+    alone = bool(sides.scores) and file.why != "as given"
+    if not (again or alone) or not are_results(file.held, file.named):
+        return sides
+    return Sides([Source(file.path, STUDY, OF_RESULTS, named=file.named, results=True)], [])
 
 
 def roles_guessed(files: Sequence[Source], otherwise: str) -> Notices:
@@ -303,11 +344,11 @@ def check_files(
     """
     from equipoise.read.predictions import PredictionsRead
 
-    sides = files_by_side(any, annotations, predictions)
+    votes = votes or VoteFormat()
+    sides = files_by_side(any, annotations, predictions, votes.columns)
     files, of_models = (*sides.votes, *sides.scores), sides.scores
     if not files:
         raise InputError("check", "no files", "at least one", "name a file")
-    votes = votes or VoteFormat()
     table = _annotations(sides.votes, votes)
     if table is not None and first_votes is not None:
         table = table.first_votes(first_votes)
@@ -330,6 +371,10 @@ def read_both_sides(
     paths: Sequence[AnyPath],
 ) -> tuple[Models, Annotations]:
     """Predictions and annotations of files whose roles their content tells."""
+    sides = lone_results(files_by_side(paths, (), ()))
+    if sides.votes and sides.votes[0].results:
+        votes, systems = sides.votes[0].held
+        return systems, votes
     checked = check_files(paths)
     if checked.annotations is None or not checked.predictions:
         there = "annotations" if checked.annotations is not None else "predictions"
@@ -385,8 +430,9 @@ def _annotations(files: Sequence[Source], options: VoteFormat) -> Annotations | 
             "one or the other",
             "leave one of them out",
         )
-    refused = ("layout", "kind", "classes", "columns", "repeats", "phases", "exchangeable")
+    refused = ("layout", "kind", "classes", "repeats", "phases", "exchangeable")
+    refused = refused if first.judged else (*refused, "columns")
     options.refuse(*refused, where=first.name)
-    first.layout, whole = STUDY, first.held
+    first.layout, whole = "judged" if first.judged else STUDY, first.held
     study: Annotations = whole[0]
     return study

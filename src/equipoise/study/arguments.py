@@ -14,6 +14,7 @@ decisions for classes            Cohen's kappa, accuracy, F1
 probabilities of classes         Cohen's kappa, accuracy, AUROC
 ratings of systems' outputs      mean rating
 preferences between outputs      win rate
+results of systems               mean score
 grades                           quadratic weighted kappa, ranked probability score, accuracy
 rankings under a model of truth  top-1 and top-3 accuracy
 ===============================  ===============================================================
@@ -40,9 +41,11 @@ from equipoise.read.user_code import call_user_code, user_file
 from equipoise.types import (
     Annotations,
     InputError,
+    Models,
     Names,
     Plausibilities,
     Predictions,
+    listed,
     wrong_type,
 )
 
@@ -65,6 +68,9 @@ def as_study(predictions: Any, truth: Any) -> tuple[list[Predictions], Truths, s
     ((Annotations(binary, 2 items, 2 annotators, 3 rows), 'pyarrow'), 'pyarrow')
     """
     predictions, truth = _read_paths(predictions, truth)
+    if truth is None and frame_kind(predictions):
+        votes, systems = _judged_frame(predictions)
+        return list(systems), votes, frame_kind(predictions)
     kind = frame_kind(truth)
     if kind:
         truth = Annotations.from_dataframe(truth)
@@ -81,6 +87,24 @@ def as_study(predictions: Any, truth: Any) -> tuple[list[Predictions], Truths, s
     if isinstance(truth, Annotations):
         refuse_swapped_items(truth, models)
     return models, truth, next(filter(None, kinds), kind)
+
+
+def _judged_frame(frame: Any) -> tuple[Annotations, Models]:
+    """What a dataframe alone says of systems' outputs, or a refusal."""
+    from equipoise.read.judged import are_results, is_judged, judged_study, results_study
+    from equipoise.read.tables import from_frame
+
+    table = from_frame(frame)
+    if is_judged(table):
+        return judged_study(table)
+    if are_results(table, {}):
+        return results_study(table, {})
+    raise InputError(
+        "predictions",
+        f"a dataframe with columns {listed(table.columns)}, and no votes",
+        "votes and predictions, or what people said of systems' outputs",
+        "give the votes, too, or columns item, system, annotator, rating",
+    )
 
 
 def file_paths(thing: Any) -> list[Any]:
@@ -245,6 +269,7 @@ def _call_metric(function: Callable[..., Any], where: str, metric: Metric, *inpu
     return result
 
 
+OF_OUTPUTS = {"ratings": "mean_rating", "preferences": "win_rate", "results": "mean_score"}
 KAPPA, GRADES = "cohen_kappa", "quadratic_weighted_kappa"
 PLENTY = 3  # classes from which the first three are worth a look
 
@@ -271,7 +296,7 @@ def default_metrics(
         return ("auroc",)  # refused later, for want of a truth
     several, ordered = len(first.classes) > 2, False
     if isinstance(first, Annotations) and first.judged:
-        return ("win_rate",) if first.judged == "preferences" else ("mean_rating",)
+        return (OF_OUTPUTS[first.judged],)
     if isinstance(first, Annotations):
         several |= first.kind == "nominal"
         ordered = several and first.kind == "ordinal"

@@ -75,6 +75,8 @@ def votes_notices(
 def _gold_notices(truths: Sequence[TaskTruth]) -> Iterator[Notice]:
     """How many items are scored against gold, and how many against votes, by task."""
     for truth in truths:
+        if truth.rated:  # results, which nobody judged
+            continue
         gold = 0 if truth.votes is None else int(truth.votes.gold.sum())
         values = {"gold": gold, "votes": len(truth.items) - gold}
         if gold == len(truth.items):

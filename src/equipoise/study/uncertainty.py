@@ -163,7 +163,8 @@ class Uncertainty:
         elif all(
             (ballots := self.ballots[t]) is not None and not len(ballots.item) for t in tasks
         ):
-            reason = Reason.GOLD
+            rated = self.aligned[tasks[0]].question.rated
+            reason = Reason.RESULTS if rated else Reason.GOLD
         whom = population_of(
             design,
             named=self.target.named,

@@ -112,7 +112,8 @@ class Annotations:
     scale
         Of ratings: the lowest and the highest there are; they count from 0 to 1 between.
     judged
-        Where items are outputs of systems: whether these were rated, or compared by two.
+        Where items are outputs of systems: whether people rated them or preferred one of two,
+        or whether they are results, which nobody judged.
     notices
         What the reader should tell the user about these data; plain text becomes a notice.
     """
@@ -142,7 +143,7 @@ class Annotations:
     annotator_groups: Names | None = None
     annotator_group: Ints | None = None
     scale: tuple[float, float] | None = None
-    judged: Literal["", "ratings", "preferences"] = ""
+    judged: Literal["", "ratings", "preferences", "results"] = ""
     notices: Notices = ()
 
     def __post_init__(self) -> None:

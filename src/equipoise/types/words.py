@@ -84,6 +84,7 @@ class Nouns:
 OF_JUDGED = {  # what is judged, and by whom, where outputs of systems are
     "ratings": Nouns("output", group="item", model="system", read="rated"),
     "preferences": Nouns("comparison", group="item", model="system", read="made"),
+    "results": Nouns("output", group="item", model="system"),
 }
 
 

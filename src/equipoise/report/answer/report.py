@@ -183,7 +183,9 @@ def answer_report(study: Study, wanted: AnswerContent, stage: Stage | None = Non
     )
     votes = task_votes(study, _scored(study))
     tell("agreement")(0, 1)
-    if study.judged:
+    if study.judged == "results":
+        agreement = disputed = None
+    elif study.judged:
         agreement, disputed = agreement_on_outputs(study, nouns), disputed_outputs(study, nouns)
     else:
         agreement = agreement_finding(study.opinions, votes, nouns, study.settings.annotators)
@@ -624,7 +626,8 @@ def _analyses(
     everything = len(wanted.analyses) >= len(ANALYSES) - 1
     for name, analysis in ANALYSES.items():
         usual = analysis.quick or everything
-        if usual and not (analysis.of_outputs if study.judged else analysis.of_predictions):
+        allowed = study.judged in analysis.of_outputs if study.judged else analysis.of_predictions
+        if usual and not allowed:
             continue
         if name in wanted.analyses and name not in shown:
             step = tell(name)
@@ -662,6 +665,8 @@ def _labels_sentence(study: Study, *, sources: bool = False) -> str:
         for question in study.evaluation.questions
         if question.plausible is not None
     ]
+    if study.judged:
+        return f"Every output counts by the mean of its {study.judged}."
     if study.by_standard:
         return "Labels: the reference standard of every item."
     if not fitted:

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from equipoise.types import InputError, immutable
+from equipoise.types import InputError, Names, immutable
 
 if TYPE_CHECKING:
     from equipoise.study.study import Study
     from equipoise.types import Finding
+
+JUDGED = ("ratings", "preferences")  # by annotators
 
 
 @immutable
@@ -36,7 +38,7 @@ class Analysis:
     quick
         Whether it costs next to nothing, so that every evaluation has it.
     of_outputs
-        Whether it is about systems whose outputs people judge, which predict nothing.
+        For which judgements of systems' outputs it is, too.
     of_predictions
         Whether it is about models that predict labels of items.
     heading, function
@@ -47,7 +49,7 @@ class Analysis:
     module: str
     needs: str = ""
     quick: bool = False
-    of_outputs: bool = False
+    of_outputs: Names = ()
     of_predictions: bool = True
     heading: str = "TITLE"
     function: str = "analyse"
@@ -76,7 +78,7 @@ class Analysis:
         """Make its finding, or one that says why the data do not allow it."""
         from equipoise.types import left_out, out_of_memory
 
-        if study.judged and not self.of_outputs:
+        if study.judged and study.judged not in self.of_outputs:
             got, wanted = f"{study.judged} of systems' outputs", "predictions of items' labels"
             error = InputError(f"analysis {self.name}", got, wanted, "leave it out")
             return left_out(self.name, self.title, error)
@@ -109,7 +111,7 @@ _IN_ORDER = (
         "equipoise.study.analyses.strengths",
         "preferences between outputs of systems",
         quick=True,
-        of_outputs=True,
+        of_outputs=("preferences",),
         of_predictions=False,
     ),
     Analysis("flips", "equipoise.study.analyses.fragility", "at least two models"),
@@ -122,14 +124,14 @@ _IN_ORDER = (
         quick=True,
     ),
     Analysis(
-        "leave_one_out", "equipoise.study.questions.leave_one_out", "named annotators", of_outputs=True
+        "leave_one_out", "equipoise.study.questions.leave_one_out", "named annotators", of_outputs=JUDGED
     ),
     Analysis(
-        "alone", "equipoise.study.questions.alone", "named annotators", of_outputs=True
+        "alone", "equipoise.study.questions.alone", "named annotators", of_outputs=JUDGED
     ),
     Analysis(
         "half_panels", "equipoise.study.questions.half_panels", "at least four named annotators",
-        of_outputs=True,
+        of_outputs=JUDGED,
     ),
     Analysis("annotators", "equipoise.study.analyses.annotators", "named annotators"),
     Analysis(
@@ -162,6 +164,6 @@ _IN_ORDER = (
     Analysis("threshold_sweep", "equipoise.study.questions.label_rules", "yes or no"),
     Analysis("truths", "equipoise.study.questions.truths", "a standard beside votes"),
     Analysis("subgroups", "equipoise.study.questions.subgroups", "attributes of the items",
-             of_outputs=True),
+             of_outputs=(*JUDGED, "results")),
 )
 ANALYSES: Mapping[str, Analysis] = {analysis.name: analysis for analysis in _IN_ORDER}

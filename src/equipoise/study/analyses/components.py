@@ -270,7 +270,7 @@ def _parts(spread: Spread, names: tuple[str, str], level: float) -> list[Compone
         sources.append((ANNOTATORS, people, spread.df_annotators, noise))
     else:
         whole = replace(whole, annotators=0.0, cells=0.0)
-    if reason not in (Reason.SINGLE, Reason.GOLD, Reason.MODEL):
+    if reason not in (Reason.SINGLE, Reason.GOLD, Reason.RESULTS, Reason.MODEL):
         sources.append((VOTES, min(noise, of_items), spread.df_items, 0.0))
     if reason is Reason.MODEL:
         sources.append((DRAWS, spread.draws, spread.df_items, 0.0))

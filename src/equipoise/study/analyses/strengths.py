@@ -53,6 +53,7 @@ from equipoise.types import (
     Ints,
     Notice,
     Table,
+    capital,
     in_words,
     joined,
     notice,
@@ -195,7 +196,7 @@ def _ranked(study: Study, cell: TwoWay, task: Aligned) -> tuple[list[dict[str, A
         words = f"{best[0]} is the strongest of all{where}."
     else:
         who = joined(best, most=NAMED) if len(best) <= NAMED else in_words(len(best))
-        words = f"{who} of {in_words(len(names))} systems may be the strongest{where}."
+        words = f"{capital(who)} of {in_words(len(names))} systems may be the strongest{where}."
     like = Claim(
         Estimand(f"strength{where}", cell.population.whose("soft"), "", "the best"),
         cell.population.whom,
