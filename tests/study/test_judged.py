@@ -1,4 +1,4 @@
-"""Systems whose outputs people rate or compare: values, variances and strengths by definition."""
+"""Systems whose outputs people rate or compare: values, variances, strengths by loops."""
 
 import csv
 from pathlib import Path
@@ -22,7 +22,9 @@ def frame(**columns: object) -> pa.Table:
     return pa.table(columns)
 
 
-def ratings(items: int, systems: int, raters: int, seed: int = 0) -> tuple[pa.Table, np.ndarray]:
+def ratings(
+    items: int, systems: int, raters: int, seed: int = 0
+) -> tuple[pa.Table, np.ndarray]:
     """A complete design and its ratings, (items, systems, raters)."""
     random = np.random.default_rng(seed)
     values = (
@@ -42,7 +44,7 @@ def ratings(items: int, systems: int, raters: int, seed: int = 0) -> tuple[pa.Ta
 
 
 def anova_variance(gap: np.ndarray) -> float:
-    """Variance of a mean over items and raters, both random, by mean squares (items, raters)."""
+    """Variance of a mean over items and raters, both random, by mean squares."""
     n, m = gap.shape
     mean, by_item, by_rater = gap.mean(), gap.mean(axis=1), gap.mean(axis=0)
     of_items = m * ((by_item - mean) ** 2).sum() / (n - 1)
@@ -79,7 +81,9 @@ def test_three_raters_who_disagree_leave_two_systems_far_from_told_apart() -> No
     assert not gap.separated
 
 
-def preferences(seed: int = 0, items: int = 60) -> tuple[pa.Table, list[tuple[str, str, float]]]:
+def preferences(
+    seed: int = 0, items: int = 60
+) -> tuple[pa.Table, list[tuple[str, str, float]]]:
     random = np.random.default_rng(seed)
     rows, said = [], []
     for item in range(items):
@@ -193,36 +197,36 @@ def test_columns_tell_what_was_judged() -> None:
 
 BAD = {
     "a single system": (
-        dict(item=[1, 2], system=["x", "x"], annotator=["a", "b"], rating=[1, 2]),
+        {"item": [1, 2], "system": ["x", "x"], "annotator": ["a", "b"], "rating": [1, 2]},
         "a single system",
     ),
     "a system compared with itself": (
-        dict(item=[1], system_a=["x"], system_b=["x"], annotator=["a"], preference=["a"]),
+        {"item": [1], "system_a": ["x"], "system_b": ["x"], "preference": ["a"]},
         "single system",
     ),
     "another word for a side": (
-        dict(
-            item=[1, 2], system_a=["x", "x"], system_b=["y", "y"], annotator=["a", "a"],
-            preference=["a", "the blue one"],
-        ),
+        {
+            "item": [1, 2], "system_a": ["x", "x"], "system_b": ["y", "y"],
+            "preference": ["a", "the blue one"],
+        },
         "a, b, tie, or the name of one of the two systems",
     ),
     "parts that never meet": (
-        dict(
-            item=[1, 2], system_a=["x", "u"], system_b=["y", "v"], annotator=["a", "a"],
-            preference=["a", "b"],
-        ),
+        {
+            "item": [1, 2], "system_a": ["x", "u"], "system_b": ["y", "v"],
+            "preference": ["a", "b"],
+        },
         "2 parts that never meet",
     ),
     "ratings that are words": (
-        dict(item=[1, 2], system=["x", "y"], annotator=["a", "b"], rating=["good", "bad"]),
+        {"item": [1, 2], "system": ["x", "y"], "annotator": ["a", "b"], "rating": ["A", "B"]},
         "number",
     ),
     "a system without a rating in a task": (
-        dict(
-            item=[1, 1, 1], system=["x", "y", "x"], annotator=["a", "a", "a"],
-            rating=[1, 2, 3], task=["t", "t", "u"],
-        ),
+        {
+            "item": [1, 1, 1], "system": ["x", "y", "x"], "annotator": ["a", "a", "a"],
+            "rating": [1, 2, 3], "task": ["t", "t", "u"],
+        },
         "judgements of all systems in every task",
     ),
 }  # fmt: skip

@@ -32,7 +32,13 @@ from equipoise.metrics import named
 from equipoise.read.annotations import annotations_of
 from equipoise.read.options import ANNOTATION_LAYOUTS, VoteFormat
 from equipoise.read.predictions import predictions_for, read_predictions
-from equipoise.read.sources import Source, files_by_side, lone_results, roles_guessed, sources_of
+from equipoise.read.sources import (
+    Source,
+    files_by_side,
+    lone_results,
+    roles_guessed,
+    sources_of,
+)
 from equipoise.report.run import InputFile, hash_inputs
 from equipoise.study import Settings, Study
 from equipoise.study.alignment import refuse_plain_scores
@@ -230,10 +236,10 @@ def _check_sides(options: Options, votes: Sequence[Source], scores: Sequence[Sou
     """Refuse one side alone, and options about reading what is read as it is."""
     whole = options.dataset or _whole_study(votes)
     if whole is not None:
-        names = OF_VOTES if scores else (*OF_VOTES, *OF_SCORES)
+        unused = [*OF_VOTES, *(() if scores else OF_SCORES)]
         if votes and votes[0].judged:
-            names = tuple(name for name in names if name != "columns")
-        _refuse_reading(whole, options, names)
+            unused.remove("columns")
+        _refuse_reading(whole, options, unused)
     elif not votes and not scores:
         raise InputError(
             "nothing to read",

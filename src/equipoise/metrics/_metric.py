@@ -270,6 +270,7 @@ class Topic:
     CALIBRATION = "Calibration"
     RETAINED = "Leaving doubtful items to experts"
     JUDGED = "What people say of systems' outputs"
+    RATINGS = "Numbers against mean ratings"
     TRUTH = hint("Under a model of the truth, with {}", Option("truth", python="draws"))
 
 

@@ -8,8 +8,9 @@ vote on an output, from 0 to 1, and :math:`n` how many outputs the system has,
     \mathrm{wins} = \frac1n \Bigl(\sum_{m_o = 1} r_o + \sum_{m_o = -1} (1 - r_o)\Bigr)
 
 where a scale of ratings goes from l to h. `mean_rating` is the plain mean of all ratings where
-every output has as many; else an output counts once, however many people rated it; `mean_score` is the same of what a test made of outputs. `win_rate`
-is the share of comparisons with others that a system wins; a tie is half a win.
+every output has as many; else an output counts once, however many people rated it. Its like for
+what a test made of outputs is `mean_score`. `win_rate` is the share of comparisons with others
+that a system wins; a tie is half a win.
 
 Examples
 --------
@@ -51,6 +52,11 @@ def mean_rating(y_true: Any, marks: Any, weights: Any = None) -> float:
     weights
         Importance weights (outputs,), or `Copies` of counts.
     """
+    return _plain_value(y_true, marks, weights)
+
+
+def mean_score(y_true: Any, marks: Any, weights: Any = None) -> float:
+    """Mean of what a test made of a system's outputs; parameters as in `mean_rating`."""
     return _plain_value(y_true, marks, weights)
 
 

@@ -332,7 +332,9 @@ def _stack_tables(tables: Sequence[Table]) -> Table:
         note if len(names) == len(tables) else note.of(*names)
         for note, names in files_by_notice.items()
     )
-    return Table(name=f"{len(tables)} files", columns=columns, place=place, notices=notices)
+    labels = tables[0].labels if len({table.labels for table in tables}) == 1 else ""
+    name = f"{len(tables)} files"
+    return Table(name=name, columns=columns, place=place, notices=notices, labels=labels)
 
 
 def _one_column(parts: Iterable[tuple[Ints, list[str]]], *, across: bool = False) -> Any:

@@ -225,9 +225,7 @@ def _annotators(table: Table) -> CodedNames | None:
     return code_ids(table, "annotator", of="judgement")
 
 
-def _outputs(
-    item: CodedNames, codes: Sequence[Ints], systems: Names
-) -> tuple[_Outputs, Names]:
+def _outputs(item: CodedNames, codes: Sequence[Ints], systems: Names) -> tuple[_Outputs, Names]:
     """Distinct outputs in the order of their names."""
     number, first = len(systems), codes[0].astype(np.int64)
     key = item.codes * number + first

@@ -430,8 +430,8 @@ def _annotations(files: Sequence[Source], options: VoteFormat) -> Annotations | 
             "one or the other",
             "leave one of them out",
         )
-    refused = ("layout", "kind", "classes", "repeats", "phases", "exchangeable")
-    refused = refused if first.judged else (*refused, "columns")
+    refused = ["layout", "kind", "classes", "repeats", "phases", "exchangeable"]
+    refused += [] if first.judged else ["columns"]
     options.refuse(*refused, where=first.name)
     first.layout, whole = "judged" if first.judged else STUDY, first.held
     study: Annotations = whole[0]

@@ -66,6 +66,8 @@ class Table:
         What the user should be told about the table so far.
     reader
         The annotator whose file it is, where it names none.
+    labels
+        What the column of labels was called.
     """
 
     name: str
@@ -73,6 +75,7 @@ class Table:
     place: Callable[[int], str] = "row {}".format
     notices: Notices = ()
     reader: str = ""
+    labels: str = ""
 
     def __len__(self) -> int:
         """Return the number of rows."""

@@ -28,12 +28,19 @@ from equipoise.read.tables import (
     flags,
     joint_codes,
     numbers,
+    numbers_or_none,
     ratings,
     repeated_rows,
     without_missing,
     words_of,
 )
-from equipoise.read.values import alike_notices, class_codes, scale_of, times
+from equipoise.read.values import (
+    alike_notices,
+    are_ratings,
+    class_codes,
+    scale_of,
+    times,
+)
 from equipoise.types import (
     MAY_BE_BLANK,
     RANGES,
@@ -251,7 +258,7 @@ def name_columns(table: Table, options: VoteFormat) -> Table:
     if not table.columns.keys() <= taken:
         unused = tuple(name for name in table.columns if name not in taken)
         table = _note_unused(table, unused, theirs, chosen)
-    return replace(table, columns=columns)
+    return replace(table, columns=columns, labels=table.labels or theirs["label"])
 
 
 def _note_unused(
@@ -332,7 +339,14 @@ def _read_labels(table: Table, options: VoteFormat) -> tuple[_Fields, Bools]:
     there = present.codes >= 0
     if not there.any():
         raise no_labels(table)
-    scale = scale_of(present.names, options, name=table.name)
+    if options.kind is None and options.classes is None and are_ratings(table.labels):
+        amounts = numbers_or_none(table, "label")
+        if amounts is not None and (np.nan_to_num(amounts) % 1).any():
+            text = "numbers with fractions are read as amounts, {option}"
+            note = notice("read_as_amounts", text, option=Option("kind", "interval"))
+            fields, there = _read_amounts(table, options)
+            return {**fields, "notices": (note,)}, there
+    scale = scale_of(present.names, options, name=table.name, header=table.labels)
     codes = class_codes(present, scale, where=table.where, kind=options.kind)
     facts = {"kind": scale.kind, "classes": scale.classes, "notices": scale.notices}
     return {**facts, "label": codes}, there
@@ -351,7 +365,11 @@ def _read_amounts(table: Table, options: VoteFormat) -> tuple[_Fields, Bools]:
     there = ~np.isnan(value)
     if not there.any():
         raise no_labels(table)
-    return {"kind": "interval", "value": value}, there
+    low, high = float(np.nanmin(value)), float(np.nanmax(value))
+    fields: _Fields = {"kind": "interval", "value": value}
+    if low < 0 or high > 1:  # else they are shares already
+        fields["scale"] = (low, high if high > low else low + 1)
+    return fields, there
 
 
 def _note_blank_labels(table: Table, there: Bools) -> Table:

@@ -66,6 +66,7 @@ _PAIRS = (
     ("neg", "pos"),
 )
 _SEVERAL = re.compile("[,;|]")
+_OF_RATINGS = frozenset({"rating", "grade", "severity", "score", "stage", "mos", "stars"})
 _DOUBTFUL = frozenset({"na", "n/a", "none", "?"})
 _TWO_CLASSES = Option("classes", ("negative", "positive"), "classes=[negative, positive]")
 
@@ -92,8 +93,10 @@ class ClassScale:
     notices: Notices = ()
 
 
-def scale_of(words: Sequence[str], options: VoteFormat, *, name: str) -> ClassScale:
-    """Choose the classes for the distinct labels of a column.
+def scale_of(
+    words: Sequence[str], options: VoteFormat, *, name: str, header: str = ""
+) -> ClassScale:
+    """Choose the classes for the distinct labels of a column; `header` is what it was called.
 
     Examples
     --------
@@ -129,7 +132,38 @@ def scale_of(words: Sequence[str], options: VoteFormat, *, name: str) -> ClassSc
         return _binary_scale(words, pair)
     if options.kind != "ranking":
         _refuse_several_in_one(words, name)
+    if options.kind is None and are_ratings(header):
+        classes = tuple(sorted(words, key=lambda word: (_value(word) or 0.0, word)))
+        if are_steps(classes):
+            return _graded_scale(words, classes)
     return _nominal_scale(words, options, name=name)
+
+
+def are_ratings(header: str) -> bool:
+    """Whether a column of labels is called ratings or grades, or the like.
+
+    Examples
+    --------
+    >>> are_ratings("Rating"), are_ratings("label")
+    (True, False)
+    """
+    return "".join(filter(str.isalpha, header.casefold())) in _OF_RATINGS
+
+
+def _graded_scale(words: Sequence[str], classes: Names) -> ClassScale:
+    """Whole numbers in a column of ratings are grades, from the lowest to the highest."""
+    text = (
+        "the numbers {classes:names} are read as grades in this order; say {nominal} for "
+        "classes without an order, or {interval} for amounts"
+    )
+    note = notice(
+        "numbers_as_grades",
+        text,
+        classes=classes,
+        nominal=Option("kind", "nominal"),
+        interval=Option("kind", "interval"),
+    )
+    return ClassScale("ordinal", classes, _places(words, classes), (note,))
 
 
 def _refuse_several_in_one(words: Sequence[str], name: str) -> None:

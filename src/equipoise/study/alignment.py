@@ -332,12 +332,15 @@ def refuse_plain_scores(
     slip = votes[rare] <= max(1, FEW * votes[held[-2]])
     name = annotations.classes[rare]
     counted = _class_counts(annotations, held, votes)
-    typo = hint("if {} is a typo, correct it; else {}", repr(name), POSITIVE)
+    do = POSITIVE
+    if annotations.kind == "ordinal":
+        do = hint("{}; or compare numbers with ratings: {}", do, Option("kind", "interval"))
+    typo = hint("if {} is a typo, correct it; else {}", repr(name), do)
     raise InputError(
         where,
         f"{len(held)} classes ({counted}; the rarest, {name!r}, first for item {item!r})",
         f"two, because the predictions of {plain.model!r} are one score per item",
-        typo if slip else POSITIVE,
+        typo if slip else do,
     )
 
 

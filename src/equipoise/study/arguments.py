@@ -12,6 +12,7 @@ decisions, yes or no             balanced accuracy, Cohen's kappa, F1
 scores, yes or no                AUROC, average precision
 decisions for classes            Cohen's kappa, accuracy, F1
 probabilities of classes         Cohen's kappa, accuracy, AUROC
+numbers, against ratings         Pearson correlation, mean absolute error, RMSE
 ratings of systems' outputs      mean rating
 preferences between outputs      win rate
 results of systems               mean score
@@ -295,6 +296,8 @@ def default_metrics(
     if not isinstance(first, Annotations | Plausibilities):
         return ("auroc",)  # refused later, for want of a truth
     several, ordered = len(first.classes) > 2, False
+    if isinstance(first, Annotations) and first.scale is not None and not first.judged:
+        return ("pearson", "absolute_error", "rmse")
     if isinstance(first, Annotations) and first.judged:
         return (OF_OUTPUTS[first.judged],)
     if isinstance(first, Annotations):

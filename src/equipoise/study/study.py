@@ -265,6 +265,11 @@ class Study:
         return bool(np.isin(truth.cells, truth.cells[truth.gold]).all())
 
     @property
+    def rated(self) -> bool:
+        """Whether votes are numbers on a scale."""
+        return self.votes is not None and self.votes.scale is not None
+
+    @property
     def judged(self) -> str:
         """What people say of systems' outputs: ratings, preferences; empty of any other."""
         return self.votes.judged if self.votes is not None else ""

@@ -177,8 +177,8 @@ from equipoise.types.votes import (
 from equipoise.types.words import (
     AT_LEAST,
     GRADES,
-    ONE_CLASS,
     OF_JUDGED,
+    ONE_CLASS,
     Hint,
     Nouns,
     Option,

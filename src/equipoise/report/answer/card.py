@@ -87,7 +87,8 @@ def headline(answer: Answer, nouns: Nouns) -> str:
     front = answer.front
     what = front.title if answer.judged else f"{front.title} against {_whose(front, nouns)}"
     if not front.known:
-        return f"No {nouns.model} has a{_finite(front)} value of {what}, so there is nothing to decide."
+        none = f"No {nouns.model} has a{_finite(front)} value of {what}"
+        return f"{none}, so there is nothing to decide."
     first = front.models[0]
     if len(front.models) == 1:
         value = estimate(float(front.values[0]), float(front.low[0]), float(front.high[0]))
@@ -105,7 +106,9 @@ def headline(answer: Answer, nouns: Nouns) -> str:
     sentence = f"By {what}, {decided_words(answer, front, nouns.models)}{end}."
     others: dict[str, list[str]] = {}
     for standing in _other_metrics(answer):
-        others.setdefault(decided_words(answer, standing, nouns.models), []).append(standing.title)
+        others.setdefault(decided_words(answer, standing, nouns.models), []).append(
+            standing.title
+        )
     more = "; ".join(f"by {joined(titles)}, {words}" for words, titles in others.items())
     return f"{sentence} {capital(more)}." if more else sentence
 
@@ -294,7 +297,8 @@ def _by_margin(answer: Answer, nouns: Nouns, *, command: bool) -> str:
         if len(inside) == front.known:
             return f"Within the margin of {chosen(margin)} of the best: {all_of_them}."
         if not inside:
-            return f"No {nouns.model} is shown to be within the margin of {chosen(margin)} of the best."
+            none = f"No {nouns.model} is shown to be within the margin"
+            return f"{none} of {chosen(margin)} of the best."
         return (
             f"Shown to be within the margin of {chosen(margin)} of the best: "
             f"{joined(inside, most=6)}."
@@ -345,7 +349,7 @@ def _below_chance(answer: Answer) -> Iterator[str]:
 def _mixed(answer: Answer) -> Iterator[str]:
     """Models that only decide, judged by a metric of scores beside others that give scores."""
     done = answer.evaluation
-    if answer.metric.decides or not done.predictions or answer.judged:
+    if answer.metric.decides or not done.predictions or answer.rated:
         return
     scoring = {model.model for model in done.predictions if not model.decides}
     deciding = [name for name in answer.front.models if name not in scoring]
@@ -397,7 +401,7 @@ def _where(number: int, answer: Answer, nouns: Nouns) -> str:
 def _labels_disagree(answer: Answer) -> Iterator[str]:
     """Whether hard labels put other models into the best group."""
     front = answer.front
-    if front.labels != "soft" or not front.decides or answer.judged:
+    if front.labels != "soft" or not front.decides or answer.rated:
         return
     hard = answer.standing(front.task, front.metric, "hard")
     if not hard.decides or set(hard.best_group) & set(front.best_group):

@@ -177,6 +177,12 @@ class Answer:
         return votes is not None and bool(votes.judged)
 
     @property
+    def rated(self) -> bool:
+        """Whether votes are numbers on a scale, of which there are no hard labels."""
+        votes = self.evaluation.annotations
+        return votes is not None and votes.scale is not None
+
+    @property
     def tasks(self) -> Names:
         """Names of the tasks, without their average."""
         return tuple(task for task in self.evaluation.tasks if task != MACRO)

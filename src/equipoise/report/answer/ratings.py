@@ -19,6 +19,7 @@ from equipoise.types import (
     Ints,
     Names,
     Nouns,
+    Row,
     Table,
     Votes,
     columns,
@@ -45,6 +46,7 @@ def agreement_on_outputs(study: Study, nouns: Nouns) -> Finding | None:
     table = study.opinions
     if table.annotators is None:
         return None
+    kind = study.judged or "ratings"
     summaries = [part for part in agreement_summaries(table) if part.coefficients]
     people = [row for task in _judgements(study) for row in _people(task, table.annotators)]
     if not summaries:
@@ -52,7 +54,7 @@ def agreement_on_outputs(study: Study, nouns: Nouns) -> Finding | None:
     return Finding(
         key="agreement",
         title="Agreement",
-        sentence=f"{_alpha_words(summaries)}{_severity_words(people, nouns, study.judged)}.",
+        sentence=f"{_alpha_words(summaries)}{_severity_words(people, nouns, kind)}.",
         tables=(_alpha_table(summaries), _people_table(people)),
         notices=tuple(caution for part in summaries for caution in part.cautions),
         nav="Agreement",
@@ -64,7 +66,7 @@ def disputed_outputs(study: Study, nouns: Nouns) -> Finding | None:
     table = study.opinions
     assert table.scale is not None
     low, high = table.scale
-    far = FAR[study.judged] * (high - low)
+    far = FAR[study.judged or "ratings"] * (high - low)
     rows = [row for task in _judgements(study) for row in _far_apart(task, table, far)]
     judged = sum(int((task.votes.sizes >= 2).sum()) for task in _judgements(study))
     if not rows:
@@ -87,7 +89,7 @@ def disputed_outputs(study: Study, nouns: Nouns) -> Finding | None:
                     *(columns(task="text") if several else ()),
                     Column("output", nouns.item),
                     *columns(mean="number", apart="number"),
-                    Column("judgements", study.judged),
+                    Column("judgements", study.judged or "ratings"),
                 ),
                 rows=rows[:MOST],
                 brief=rows[:SHOWN],
@@ -107,7 +109,7 @@ def _judgements(study: Study) -> Iterator[_Judgements]:
 
 
 def _people(task: _Judgements, names: Names) -> Iterator[dict[str, Any]]:
-    """How often, how high and how widely everybody rates, and against the same outputs' mean."""
+    """How often, how high and how widely everybody rates, and beside the others."""
     who, value = task.votes.annotator, task.value
     total = np.add.reduceat(value, task.votes.start[:-1])
     size = np.repeat(task.votes.sizes, task.votes.sizes)
@@ -141,7 +143,9 @@ def _alpha_words(summaries: Sequence[AgreementTable]) -> str:
     first = number(alphas[0][0], 2)
     if len(alphas) == 1:
         return f"Agreement beyond chance is {first} (1 is full)"
-    lowest, highest = (f"{number(value, 2)} ({task})" for value, task in (alphas[0], alphas[-1]))
+    lowest, highest = (
+        f"{number(value, 2)} ({task})" for value, task in (alphas[0], alphas[-1])
+    )
     return f"Agreement beyond chance runs from {lowest} to {highest} (1 is full)"
 
 
@@ -158,7 +162,7 @@ def _severity_words(people: Sequence[dict[str, Any]], nouns: Nouns, judged: str)
 
 
 def _alpha_table(summaries: Sequence[AgreementTable]) -> Table:
-    rows = [
+    rows: list[Row] = [
         {"task": part.task, "measure": first.name, "value": first.value, "low": first.low,
          "high": first.high, "outputs": first.items, "words": first.words}
         for part in summaries

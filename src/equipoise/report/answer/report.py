@@ -185,7 +185,7 @@ def answer_report(study: Study, wanted: AnswerContent, stage: Stage | None = Non
     tell("agreement")(0, 1)
     if study.judged == "results":
         agreement = disputed = None
-    elif study.judged:
+    elif study.opinions.scale is not None:
         agreement, disputed = agreement_on_outputs(study, nouns), disputed_outputs(study, nouns)
     else:
         agreement = agreement_finding(study.opinions, votes, nouns, study.settings.annotators)
@@ -219,7 +219,7 @@ def answer_report(study: Study, wanted: AnswerContent, stage: Stage | None = Non
         *_analyses(study, wanted, tell, {part.key for part in front if part is not None}),
     ]
     findings = _in_order(front, evidence)
-    if study.by_standard or study.judged:
+    if study.by_standard or study.rated:
         findings = tuple(map(_by_standard, findings))
     sample, command = _sample_of(study.evaluation, study.voted), wanted.command
     card = make_card(answer, sample, nouns, base.notices, command=command)
@@ -484,7 +484,7 @@ def _thresholds(evaluation: Evaluation) -> Iterator[Finding]:
 def _labels(answer: Answer) -> Iterator[Finding]:
     """Whether majority labels give another answer than soft ones."""
     front = answer.front
-    if front.labels != "soft" or front.known < 2 or answer.judged:
+    if front.labels != "soft" or front.known < 2 or answer.rated:
         return
     hard = answer.standing(front.task, front.metric, "hard")
     if hard.known < 2 or _says_nothing(front, hard):
@@ -625,9 +625,7 @@ def _analyses(
     """The analyses that were asked for, each possible or with the reason why not."""
     everything = len(wanted.analyses) >= len(ANALYSES) - 1
     for name, analysis in ANALYSES.items():
-        usual = analysis.quick or everything
-        allowed = study.judged in analysis.of_outputs if study.judged else analysis.of_predictions
-        if usual and not allowed:
+        if (analysis.quick or everything) and not analysis.is_about(study):
             continue
         if name in wanted.analyses and name not in shown:
             step = tell(name)
@@ -665,8 +663,8 @@ def _labels_sentence(study: Study, *, sources: bool = False) -> str:
         for question in study.evaluation.questions
         if question.plausible is not None
     ]
-    if study.judged:
-        return f"Every output counts by the mean of its {study.judged}."
+    if study.rated:
+        return f"Every item counts by the mean of its {study.judged or 'ratings'}."
     if study.by_standard:
         return "Labels: the reference standard of every item."
     if not fitted:

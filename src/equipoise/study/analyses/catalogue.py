@@ -41,6 +41,8 @@ class Analysis:
         For which judgements of systems' outputs it is, too.
     of_predictions
         Whether it is about models that predict labels of items.
+    of_amounts
+        Whether it is also about predictions of ratings, which are no classes.
     heading, function
         What the title and the function are called in the module.
     """
@@ -51,6 +53,7 @@ class Analysis:
     quick: bool = False
     of_outputs: Names = ()
     of_predictions: bool = True
+    of_amounts: bool = True
     heading: str = "TITLE"
     function: str = "analyse"
 
@@ -65,6 +68,12 @@ class Analysis:
         """Whether it asks if the verdict depends on something."""
         return not hasattr(import_module(self.module), self.function)
 
+    def is_about(self, study: "Study") -> bool:
+        """Whether it is about what was said in a study."""
+        if study.judged:
+            return study.judged in self.of_outputs
+        return self.of_predictions and (self.of_amounts or not study.rated)
+
     def run(self, study: "Study") -> "Finding":
         """Make its finding; raises `InputError` where the data do not allow it."""
         if self.is_question:
@@ -78,9 +87,9 @@ class Analysis:
         """Make its finding, or one that says why the data do not allow it."""
         from equipoise.types import left_out, out_of_memory
 
-        if study.judged and study.judged not in self.of_outputs:
-            got, wanted = f"{study.judged} of systems' outputs", "predictions of items' labels"
-            error = InputError(f"analysis {self.name}", got, wanted, "leave it out")
+        if not self.is_about(study):
+            got = f"{study.judged} of systems' outputs" if study.judged else "ratings"
+            error = InputError(f"analysis {self.name}", got, "labels of items", "leave it out")
             return left_out(self.name, self.title, error)
         try:
             with np.errstate(invalid="ignore"):  # of two infinite values: undefined
@@ -122,15 +131,19 @@ _IN_ORDER = (
         "equipoise.study.analyses.calibration_curves",
         "probabilities",
         quick=True,
+        of_amounts=False,
     ),
     Analysis(
-        "leave_one_out", "equipoise.study.questions.leave_one_out", "named annotators", of_outputs=JUDGED
+        "leave_one_out",
+        "equipoise.study.questions.leave_one_out",
+        "named annotators",
+        of_outputs=JUDGED,
     ),
+    Analysis("alone", "equipoise.study.questions.alone", "named annotators", of_outputs=JUDGED),
     Analysis(
-        "alone", "equipoise.study.questions.alone", "named annotators", of_outputs=JUDGED
-    ),
-    Analysis(
-        "half_panels", "equipoise.study.questions.half_panels", "at least four named annotators",
+        "half_panels",
+        "equipoise.study.questions.half_panels",
+        "at least four named annotators",
         of_outputs=JUDGED,
     ),
     Analysis("annotators", "equipoise.study.analyses.annotators", "named annotators"),
@@ -151,6 +164,7 @@ _IN_ORDER = (
         "equipoise.study.analyses.operating_curves",
         "scores of a yes/no question",
         quick=True,
+        of_amounts=False,
     ),
     Analysis(
         "net_benefit",
@@ -158,12 +172,18 @@ _IN_ORDER = (
         "probabilities of yes or no",
         heading="NET_BENEFIT_TITLE",
         function="analyse_net_benefit",
+        of_amounts=False,
     ),
-    Analysis("vote_cutoffs", "equipoise.study.questions.vote_cutoffs"),
+    Analysis("vote_cutoffs", "equipoise.study.questions.vote_cutoffs", of_amounts=False),
     Analysis("choices", "equipoise.study.questions.choices"),
-    Analysis("threshold_sweep", "equipoise.study.questions.label_rules", "yes or no"),
+    Analysis("threshold_sweep", "equipoise.study.questions.label_rules", "yes or no",
+             of_amounts=False),
     Analysis("truths", "equipoise.study.questions.truths", "a standard beside votes"),
-    Analysis("subgroups", "equipoise.study.questions.subgroups", "attributes of the items",
-             of_outputs=(*JUDGED, "results")),
+    Analysis(
+        "subgroups",
+        "equipoise.study.questions.subgroups",
+        "attributes of the items",
+        of_outputs=(*JUDGED, "results"),
+    ),
 )
 ANALYSES: Mapping[str, Analysis] = {analysis.name: analysis for analysis in _IN_ORDER}

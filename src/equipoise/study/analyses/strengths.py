@@ -174,7 +174,9 @@ def _about_lone(lone: list[str]) -> Iterator[Notice]:
         yield notice("virtual_ties", text, systems=joined(lone, most=NAMED))
 
 
-def _ranked(study: Study, cell: TwoWay, task: Aligned) -> tuple[list[dict[str, Any]], str, list[Claim]]:
+def _ranked(
+    study: Study, cell: TwoWay, task: Aligned
+) -> tuple[list[dict[str, Any]], str, list[Claim]]:
     """Rows of a task, the strongest first, a sentence, and what it claims."""
     level, names = study.settings.level, list(task.scores)
     every = family(cell, level=level)
