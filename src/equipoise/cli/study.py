@@ -379,7 +379,7 @@ def _read_sides(
             table, read = predictions_for(
                 table, scores, classes_known=classes is not None, **score_keywords(options)
             )
-        models += read.predictions
+        models = read.predictions if table.systems is not None else models + read.predictions
     elif not models and options.dataset is not None:
         raise InputError(
             f"data set {options.dataset}",

@@ -174,7 +174,9 @@ def pairwise_accuracy() -> Metric:
 # ---- functions of means ----------------------------------------------------------------------
 
 
-def _bound(name: str, title: str, text: str, functions: "Callable[[_Ends], _Functions]") -> Metric:
+def _bound(
+    name: str, title: str, text: str, functions: "Callable[[_Ends], _Functions]"
+) -> Metric:
     """A metric on the scale from 0 to 1, which binds itself to that of a question."""
 
     def bound(classes: Names) -> Metric:

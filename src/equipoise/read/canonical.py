@@ -318,7 +318,9 @@ def _annotation_columns(table: Annotations) -> tuple[dict[str, Any], dict[str, A
     facts["notices"] = [to_json(notice) for notice in table.notices]
     facts["types"] = {name: column.dtype.str for name, column in present.items()}
     facts["group"] = None if table.group is None else table.group.tolist()
-    facts["scale"], facts["judged"] = table.scale, table.judged
+    if table.scale is not None:
+        facts |= {"scale": table.scale, "judged": table.judged, "systems": table.systems}
+        facts["system"] = None if table.system is None else table.system.tolist()
     columns = {name: _native(present[name]) for name in _NUMBERS if name in present}
     for names, column in _NAMES.items():
         if column in present:
@@ -335,6 +337,8 @@ def _annotation_fields(arrow: Any, facts: Mapping[str, Any]) -> dict[str, Any]:
     fields["notices"] = tuple(map(from_json, facts["notices"]))
     if facts.get("scale") is not None:
         fields["scale"], fields["judged"] = tuple(facts["scale"]), facts["judged"]
+        if facts["systems"] is not None:
+            fields["systems"], fields["system"] = tuple(facts["systems"]), np.array(facts["system"])
     for names, column in _NAMES.items():
         vocabulary = facts[names]
         if column in facts["types"]:
@@ -382,7 +386,9 @@ def _votes_hash(table: Annotations) -> str:
     names = ("kind", "items", "classes", "annotators", "tasks", "groups")
     texts = [getattr(table, name) for name in names]
     texts += [] if table.arms is None else [table.arms]
-    texts += [] if table.scale is None else [table.scale, table.judged]
+    if table.scale is not None:
+        texts += [table.scale, table.judged, table.systems]
+        texts.append(None if table.system is None else table.system.tolist())
     texts.append([to_json(notice) for notice in table.notices])
     digest = hashlib.sha256(json.dumps(texts).encode())
     for name in COLUMNS:

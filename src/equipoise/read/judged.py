@@ -15,6 +15,7 @@ items by the same people, with both at random.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -131,6 +132,8 @@ def judged_study(
         task=None if tasks is None else tasks.codes,
         groups=item.names,
         group=outputs.item,
+        systems=None if compared else systems,
+        system=None if compared else outputs.first,
         notices=(*table.notices, *dropped),
     ).by_name()
     _require_connected(outputs, systems, table.name)
@@ -292,6 +295,43 @@ def _require_connected(outputs: _Outputs, systems: Names, name: str) -> None:
         "systems that are compared with each other, directly or through others",
         "add comparisons between the parts, or evaluate each part alone",
     )
+
+
+def as_predictions(
+    votes: Annotations, table: Table, columns: Mapping[str, str] | None = None
+) -> Table:
+    """What judges say of the outputs, by the names that these have among the votes.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> from equipoise.read.tables import from_frame
+    >>> rated = pyarrow.table({"item": [1, 1], "system": ["x", "y"], "annotator": ["ana"] * 2,
+    ...     "rating": [5, 2]})
+    >>> votes, _ = judged_study(from_frame(rated))
+    >>> bleu = pyarrow.table({"item": [1, 1], "system": ["x", "y"], "bleu": [0.3, 0.1]})
+    >>> as_predictions(votes, from_frame(bleu)).columns["item"].to_pylist()
+    ['1 | x', '1 | y']
+    """
+    import pyarrow as pa
+
+    theirs = judged_headers(table, columns or {}).columns
+    if not {"item", "system"} <= theirs.keys():
+        raise InputError(
+            table.name,
+            f"columns {listed(table.columns)}",
+            "the item and the system of every output that was rated",
+            hint("say which: {}", Option("columns", {"item": "...", "system": "..."})),
+        )
+    item, system = (code_ids(table, theirs[name], of="score") for name in ("item", "system"))
+    pairs = zip(item.by_row, system.by_row, strict=True)
+    names = pa.array([f"{thing}{BESIDE}{label}" for thing, label in pairs])
+    rest = {
+        name: column
+        for name, column in table.columns.items()
+        if name not in (theirs["item"], theirs["system"])
+    }
+    return replace(table, columns={"item": names, **rest})
 
 
 def are_results(table: Table, columns: Mapping[str, str]) -> bool:

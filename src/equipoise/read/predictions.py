@@ -37,7 +37,7 @@ from equipoise.read.headers import (
     unused_note,
 )
 from equipoise.read.options import LONG, TIDY, ScoreFormat
-from equipoise.read.sources import ARRAY, STUDY, TABULAR, Source, sources_of
+from equipoise.read.sources import ARRAY, STUDY, TABLE, TABULAR, Source, sources_of
 from equipoise.read.tables import (
     ITEMS_BY_ROW,
     CodedNames,
@@ -620,6 +620,8 @@ def predictions_for(
         Whether the caller named all classes, so that predictions can have no others.
     """
     sources = sources_of(files)
+    if annotations.systems is not None:
+        return _of_judges(annotations, sources, keywords)
     matched = {"classes": annotations.classes or None, "tasks": annotations.tasks}
     options = ScoreFormat(**{**keywords, **matched})
     try:
@@ -632,6 +634,32 @@ def predictions_for(
     refuse_swapped_items(annotations, read.predictions)
     notices = (*annotations.notices, *read.notices)
     return replace(annotations, notices=notices), read
+
+
+def _of_judges(
+    votes: Annotations, sources: Sequence[Source], keywords: Mapping[str, Any]
+) -> tuple[Annotations, PredictionsRead]:
+    """What judges say of outputs that people rated: the ratings are a truth like any other."""
+    from equipoise.read.judged import as_predictions
+
+    named = keywords.get("columns") or {}
+    parts = []
+    for source in sources:
+        if source.form != TABLE:
+            raise InputError(
+                f"{source.path}", f"a {source.form}", "a table of scores", "write it as CSV"
+            )
+        table = as_predictions(votes, source.held, named)
+        left = {ours: name for ours, name in named.items() if ours not in ("item", "system")}
+        options = ScoreFormat(**{**keywords, "columns": left, "tasks": votes.tasks})
+        parts.append(table_predictions(table, options))
+    models = tuple(model for part in parts for model in part.predictions)
+    if len(votes.tasks) > 1 and all(model.task == "" for model in models):
+        models = tuple(replace(model, task=task) for model in models for task in votes.tasks)
+    notices = tuple(notice for part in parts for notice in part.notices)
+    layouts = tuple(layout for part in parts for layout in part.layouts)
+    truth = replace(votes, judged="", notices=(*votes.notices, *notices))
+    return truth, PredictionsRead(models, notices, layouts)
 
 
 def _may_have_more(annotations: Annotations, sources: Sequence[Source]) -> bool:

@@ -74,7 +74,7 @@ def as_study(predictions: Any, truth: Any) -> tuple[list[Predictions], Truths, s
         return list(systems), votes, frame_kind(predictions)
     kind = frame_kind(truth)
     if kind:
-        truth = Annotations.from_dataframe(truth)
+        truth = _votes_of_frame(truth)
     several = predictions if isinstance(predictions, list | tuple) else (predictions,)
     kinds = [frame_kind(part) for part in several]
     models: list[Predictions] = []
@@ -148,13 +148,26 @@ def _with_frame(
     """
     if not isinstance(truth, Annotations):
         return [*models, *Predictions.from_dataframe(frame)], truth
+    from equipoise.read.judged import as_predictions
     from equipoise.read.options import ScoreFormat
     from equipoise.read.predictions import table_predictions
     from equipoise.read.tables import from_frame
 
+    table = from_frame(frame)
+    if truth.systems is not None:
+        table, truth = as_predictions(truth, table), replace(truth, judged="")
     options = ScoreFormat(classes=truth.classes or None, tasks=truth.tasks)
-    read = table_predictions(from_frame(frame), options)
+    read = table_predictions(table, options)
     return [*models, *read.predictions], truth.noting(*read.notices)
+
+
+def _votes_of_frame(frame: Any) -> Annotations:
+    """Votes of a dataframe, on items or on systems' outputs."""
+    from equipoise.read.judged import is_judged, judged_study
+    from equipoise.read.tables import from_frame
+
+    table = from_frame(frame)
+    return judged_study(table)[0] if is_judged(table) else Annotations.from_dataframe(frame)
 
 
 def _holds_votes(thing: Any) -> bool:
@@ -166,6 +179,8 @@ def _holds_votes(thing: Any) -> bool:
     import narwhals as nw
 
     names = set(nw.from_native(thing).collect_schema().names())
+    if {"system", "rating"} <= names:
+        return True
     return "label" in names and bool(names & {"annotator", "rank", "is_gold"})
 
 

@@ -63,6 +63,7 @@ COLUMNS = (
 _WHOLE = (
     *("item", "label", "annotator", "task", "rank", "reading", "count", "arm", "group"),
     "annotator_group",
+    "system",
 )
 RANGES = {  # lowest, highest, and how to say it
     "value": (-np.inf, np.inf, "a finite number"),
@@ -114,6 +115,8 @@ class Annotations:
     judged
         Where items are outputs of systems: whether people rated them or preferred one of two,
         or whether they are results, which nobody judged.
+    systems, system
+        Names of systems, and which of them produced each item, shape (items,).
     notices
         What the reader should tell the user about these data; plain text becomes a notice.
     """
@@ -144,6 +147,8 @@ class Annotations:
     annotator_group: Ints | None = None
     scale: tuple[float, float] | None = None
     judged: Literal["", "ratings", "preferences", "results"] = ""
+    systems: Names | None = None
+    system: Ints | None = None
     notices: Notices = ()
 
     def __post_init__(self) -> None:
@@ -152,7 +157,7 @@ class Annotations:
             raise InputError(
                 "annotations", "no rows", "at least one annotation", "check the file"
             )
-        for name in (*COLUMNS, "annotator_group"):
+        for name in (*COLUMNS, "annotator_group", "system"):
             column = getattr(self, name)
             if column is not None:
                 object.__setattr__(self, name, _checked_column(name, column, self))
@@ -508,6 +513,7 @@ class Annotations:
             items=tuple(name for name, use in zip(self.items, keep, strict=True) if use),
             item=(np.cumsum(keep) - 1)[part.item],
             group=None if self.group is None else self.group[keep],
+            system=None if self.system is None else self.system[keep],
         )
 
     def by_name(self) -> "Annotations":
@@ -541,6 +547,8 @@ class Annotations:
                 changed[column] = None if codes is None else rank[codes]
         if orders["item"] is not None and self.group is not None:
             changed["group"] = changed.get("group", self.group)[orders["item"]]
+        if orders["item"] is not None and self.system is not None:
+            changed["system"] = self.system[orders["item"]]
         if orders["annotator"] is not None and self.annotator_group is not None:
             changed["annotator_group"] = self.annotator_group[orders["annotator"]]
         return replace(self, **changed) if changed else self
@@ -581,7 +589,8 @@ class Annotations:
 
 def _checked_column(name: str, column: Any, table: Annotations) -> Any:
     """Freeze one column after checking its length."""
-    sizes = {"group": table.items, "annotator_group": table.annotators or ()}
+    of_items = dict.fromkeys(("group", "system"), table.items)
+    sizes = {**of_items, "annotator_group": table.annotators or ()}
     expected = len(sizes.get(name, table.item))
     array = np.asarray(column)
     if array.shape != (expected,):
@@ -620,6 +629,7 @@ def _check_codes(table: Annotations) -> None:
         ("group", table.group, table.groups),
         ("annotator_group", table.annotator_group, table.annotator_groups),
         ("arm", table.arm, table.arms),
+        ("system", table.system, table.systems),
     ]
     for name, codes, names in pairs:
         if names is not None:

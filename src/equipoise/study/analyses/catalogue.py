@@ -176,8 +176,12 @@ _IN_ORDER = (
     ),
     Analysis("vote_cutoffs", "equipoise.study.questions.vote_cutoffs", of_amounts=False),
     Analysis("choices", "equipoise.study.questions.choices"),
-    Analysis("threshold_sweep", "equipoise.study.questions.label_rules", "yes or no",
-             of_amounts=False),
+    Analysis(
+        "threshold_sweep",
+        "equipoise.study.questions.label_rules",
+        "yes or no",
+        of_amounts=False,
+    ),
     Analysis("truths", "equipoise.study.questions.truths", "a standard beside votes"),
     Analysis(
         "subgroups",
