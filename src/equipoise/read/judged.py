@@ -334,6 +334,32 @@ def as_predictions(
     return replace(table, columns={"item": names, **rest})
 
 
+def with_unrated(votes: Annotations, table: Table, columns: Mapping[str, str]) -> Annotations:
+    """The votes, and the outputs of their systems that judges scored and nobody rated."""
+    theirs = judged_headers(table, columns).columns
+    if not {"item", "system"} <= theirs.keys() or votes.groups is None:
+        return votes
+    assert votes.systems is not None and votes.system is not None and votes.group is not None
+    item, system = (code_ids(table, theirs[name], of="score") for name in ("item", "system"))
+    there, systems = set(votes.items), {name: code for code, name in enumerate(votes.systems)}
+    groups = {name: code for code, name in enumerate(votes.groups)}
+    more: dict[str, tuple[int, int]] = {}
+    for thing, label in zip(item.by_row, system.by_row, strict=True):
+        name = f"{thing}{BESIDE}{label}"
+        if label in systems and name not in there:
+            more[name] = systems[label], groups.setdefault(thing, len(groups))
+    if not more:
+        return votes
+    added = np.array(list(more.values()), dtype=np.int64)
+    return replace(
+        votes,
+        items=(*votes.items, *more),
+        system=np.concatenate([votes.system, added[:, 0]]),
+        groups=tuple(groups),
+        group=np.concatenate([votes.group, added[:, 1]]),
+    )
+
+
 def are_results(table: Table, columns: Mapping[str, str]) -> bool:
     """Whether a table may be of results: a row per output, or a column of numbers per system.
 

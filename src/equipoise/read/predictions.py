@@ -640,7 +640,7 @@ def _of_judges(
     votes: Annotations, sources: Sequence[Source], keywords: Mapping[str, Any]
 ) -> tuple[Annotations, PredictionsRead]:
     """What judges say of outputs that people rated: the ratings are a truth like any other."""
-    from equipoise.read.judged import as_predictions
+    from equipoise.read.judged import as_predictions, with_unrated
 
     named = keywords.get("columns") or {}
     parts = []
@@ -650,6 +650,7 @@ def _of_judges(
                 f"{source.path}", f"a {source.form}", "a table of scores", "write it as CSV"
             )
         table = as_predictions(votes, source.held, named)
+        votes = with_unrated(votes, source.held, named)
         left = {ours: name for ours, name in named.items() if ours not in ("item", "system")}
         options = ScoreFormat(**{**keywords, "columns": left, "tasks": votes.tasks})
         parts.append(table_predictions(table, options))

@@ -148,14 +148,15 @@ def _with_frame(
     """
     if not isinstance(truth, Annotations):
         return [*models, *Predictions.from_dataframe(frame)], truth
-    from equipoise.read.judged import as_predictions
+    from equipoise.read.judged import as_predictions, with_unrated
     from equipoise.read.options import ScoreFormat
     from equipoise.read.predictions import table_predictions
     from equipoise.read.tables import from_frame
 
     table = from_frame(frame)
     if truth.systems is not None:
-        table, truth = as_predictions(truth, table), replace(truth, judged="")
+        truth = replace(with_unrated(truth, table, {}), judged="")
+        table = as_predictions(truth, table)
     options = ScoreFormat(classes=truth.classes or None, tasks=truth.tasks)
     read = table_predictions(table, options)
     return [*models, *read.predictions], truth.noting(*read.notices)
@@ -312,7 +313,10 @@ def default_metrics(
         return ("auroc",)  # refused later, for want of a truth
     several, ordered = len(first.classes) > 2, False
     if isinstance(first, Annotations) and first.scale is not None and not first.judged:
-        return ("pearson", "absolute_error", "rmse")
+        low, high = first.scale
+        middles = [float(np.median(model.values)) for model in models]
+        on_scale = all(low <= middle <= high for middle in middles)
+        return ("pearson", "absolute_error", "rmse") if on_scale else ("pearson",)
     if isinstance(first, Annotations) and first.judged:
         return (OF_OUTPUTS[first.judged],)
     if isinstance(first, Annotations):

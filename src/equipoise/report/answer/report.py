@@ -30,7 +30,7 @@ from equipoise.report.answer.readers import (
     worklist_finding,
 )
 from equipoise.study import MACRO, Evaluation
-from equipoise.study.analyses.catalogue import ANALYSES
+from equipoise.study.analyses.catalogue import ANALYSES, OF_JUDGES
 from equipoise.study.analyses.methods import (
     Comparison,
     DataSummary,
@@ -200,6 +200,7 @@ def answer_report(study: Study, wanted: AnswerContent, stage: Stage | None = Non
         metrics_finding(answer, asked=_asked_metrics(study)),
         distance_finding(answer),
         *_strengths(study, wanted),
+        *_judges(study, wanted),
         *decider_findings(study, nouns),
         None if stated else cuts,
         readers,
@@ -395,6 +396,13 @@ def _strengths(study: Study, wanted: AnswerContent) -> Iterator[Finding]:
     """How strong systems are, where people prefer one of two outputs."""
     if study.judged == "preferences" and "strengths" in wanted.analyses:
         yield replace(ANALYSES["strengths"].attempt(study), nav="Strengths")
+
+
+def _judges(study: Study, wanted: AnswerContent) -> Iterator[Finding]:
+    """Whether judges order systems as people do, and what they save."""
+    for name, heading in zip(OF_JUDGES, ("Systems", "Saved"), strict=True):
+        if name in wanted.analyses and ANALYSES[name].is_about(study):
+            yield replace(ANALYSES[name].attempt(study), nav=heading)
 
 
 def _cuts_and_readers(

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from equipoise.study.study import Study
     from equipoise.types import Finding
 
+OF_JUDGES = ("levels", "savings")  # of systems' outputs that people rated
 JUDGED = ("ratings", "preferences")  # by annotators
 
 
@@ -70,6 +71,8 @@ class Analysis:
 
     def is_about(self, study: "Study") -> bool:
         """Whether it is about what was said in a study."""
+        if self.name in OF_JUDGES and (study.votes is None or study.votes.systems is None):
+            return False
         if study.judged:
             return study.judged in self.of_outputs
         return self.of_predictions and (self.of_amounts or not study.rated)
@@ -123,6 +126,10 @@ _IN_ORDER = (
         of_outputs=("preferences",),
         of_predictions=False,
     ),
+    Analysis("levels", "equipoise.study.analyses.judges", "judges of systems' outputs",
+             quick=True),
+    Analysis("savings", "equipoise.study.analyses.judges", "judges of systems' outputs",
+             quick=True, heading="SAVINGS_TITLE", function="analyse_savings"),
     Analysis("flips", "equipoise.study.analyses.fragility", "at least two models"),
     Analysis("components", "equipoise.study.analyses.components", quick=True),
     Analysis("certainty", "equipoise.study.questions.certainty"),
