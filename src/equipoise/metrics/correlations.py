@@ -1,25 +1,43 @@
 r"""Correlations and errors: metrics of numbers, such as ratings, against the mean of them.
 
 :math:`s_i` is what a model says of item i and :math:`y_i` the mean rating of the item on its
-scale. The first five are functions of means of :math:`s, y, s^2, y^2, sy`, and so have exact
-derivatives; the ranks of the others have not, so that items and annotators are left out.
+scale. All but those of ranks are functions of means and so have exact derivatives; the ranks
+have none, so that items and annotators are left out in turn.
 
-`pearson`: linear correlation. `concordance`: Lin's coefficient, which also asks for the same
-mean and spread, :math:`2\,\mathrm{cov}(s,y) / (\mathrm{var}\,s + \mathrm{var}\,y +
-(\bar s - \bar y)^2)`. `rmse`: root mean squared error. `r_squared`: 1 less the mean squared
-error over the variance of y; below 0 where a constant does better. `absolute_error`: mean
-:math:`|s_i - y_i|`.
+`pearson`: linear correlation,
 
-`spearman`: correlation of average ranks. `kendall_tau_b`: with C and D pairs in the same and in
-opposite order,
+.. math:: r = \mathrm{cov}(s, y) / \sqrt{\mathrm{var}\,s \; \mathrm{var}\,y}
+
+`concordance`: Lin's coefficient, which also asks for the same mean and spread,
+
+.. math:: \frac{2\,\mathrm{cov}(s, y)}{\mathrm{var}\,s + \mathrm{var}\,y + (\bar s - \bar y)^2}
+
+`rmse` and `absolute_error`: how far predictions are off,
+
+.. math:: \sqrt{\tfrac1n \textstyle\sum (s_i - y_i)^2}, \qquad
+    \tfrac1n \textstyle\sum |s_i - y_i|
+
+`r_squared`: the share of the variance of ratings that is explained, below 0 where a constant
+does better,
+
+.. math:: 1 - \tfrac1n \textstyle\sum (s_i - y_i)^2 / \mathrm{var}\,y
+
+`spearman`: Pearson's correlation of average ranks R,
+
+.. math:: \rho = r(R(s), R(y))
+
+`kendall_tau_b`: pairs in the same order (C) less those in the other (D), among
+:math:`n_0` pairs of which t are tied,
 
 .. math:: \tau_b = (C - D) / \sqrt{(n_0 - t_s)(n_0 - t_y)}
 
-where :math:`n_0` is the number of pairs and t those that are tied. `pairwise_accuracy`: share of
-pairs that are ordered as the ratings order them, where tied ratings ask for tied predictions;
-without ties among predictions a metric of numbers cannot get those right, so that differences
-of predictions up to a threshold count as ties, the threshold that makes the share largest; of
-more than 2,000 items only equal predictions are tied.
+`pairwise_accuracy`: share of pairs that are ordered as the ratings order them, where tied
+ratings ask for tied predictions. Numbers are hardly ever tied, so that predictions closer than
+a threshold :math:`\epsilon` count as ties, the one that makes the share largest; of more than
+2,000 items only equal predictions are tied,
+
+.. math:: \max_\epsilon \, \frac1{n_0} \sum_{i<j}
+    [\mathrm{sign}_\epsilon(s_i - s_j) = \mathrm{sign}(y_i - y_j)]
 
 References
 ----------
@@ -30,8 +48,18 @@ calibration*.
 Examples
 --------
 >>> ratings, said = [1, 2, 4, 5], [2, 4, 8, 10]
->>> [round(metric(ratings, said), 3) for metric in (pearson, spearman, concordance, rmse)]
-[1.0, 1.0, 0.508, 3.391]
+>>> pearson(ratings, said)
+1.0
+>>> spearman(ratings, said)
+1.0
+>>> concordance(ratings, said)
+0.465
+>>> rmse(ratings, said)
+3.391
+>>> absolute_error(ratings, said)
+3.0
+>>> r_squared(ratings, said)
+-3.6
 >>> kendall_tau_b([1, 2, 2, 3], [1, 2, 3, 4])
 0.913
 >>> pairwise_accuracy([1, 2, 2, 3], [1, 2, 2.1, 4])
@@ -133,7 +161,7 @@ def rmse() -> Metric:
 
 @_of_ratings
 def r_squared() -> Metric:
-    """Share of the variance of ratings that predictions explain; below 0 for worse than none."""
+    """Share of the variance of ratings that is explained; below 0 for worse than none."""
     text = "1 less the mean squared error over the variance of the mean ratings."
     metric = _of_means("r_squared", "R squared", text, _r_squared, _r_squared_slopes)
     return replace(metric, bounds=(-math.inf, 1.0), infinite="ratings do not vary")
@@ -164,8 +192,8 @@ def kendall_tau_b() -> Metric:
 def pairwise_accuracy() -> Metric:
     """Share of pairs ordered as the ratings order them, with ties."""
     text = (
-        "Share of pairs of items ordered as their mean ratings are; predictions closer than the "
-        "threshold that suits them best are tied."
+        "Share of pairs of items ordered as their mean ratings are; predictions closer than "
+        "the threshold that suits them best are tied."
     )
     metric = _by_items("pairwise_accuracy", "pairwise accuracy", text, _pairs_in_order)
     return replace(metric, bounds=(0.0, 1.0), references=("deutsch2023",))
@@ -385,7 +413,7 @@ def _by_items(name: str, title: str, text: str, value: _OfItems) -> Metric:
             out[0, r] = value(s[there], mine[there], counts[there, r].astype(np.float64))
         return out
 
-    def functions(ends: _Ends) -> _Functions:
+    def functions(_: _Ends) -> _Functions:
         return _Functions(name, reduce, lambda sums: sums[0], None)
 
     return _bound(name, title, text, functions)

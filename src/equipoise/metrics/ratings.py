@@ -1,21 +1,25 @@
 r"""Ratings: metrics of what people say of systems' outputs, which are means.
 
 A system has marks: 1 for each output of its own, -1 where it is the second of two outputs that
-were compared, 0 for what others produced (`equipoise.read.judged`). With :math:`r_o` the mean
-vote on an output, from 0 to 1, and :math:`n` how many outputs the system has,
+were compared, 0 for what others produced (`equipoise.read.judged`). :math:`r_o` is the mean
+vote on an output, from 0 to 1, and :math:`n` how many outputs the system has.
 
-.. math:: \mathrm{mean} = l + (h - l) \, \frac1n \sum_{m_o = 1} r_o, \qquad
-    \mathrm{wins} = \frac1n \Bigl(\sum_{m_o = 1} r_o + \sum_{m_o = -1} (1 - r_o)\Bigr)
+`mean_rating`: on a scale from l to h, the plain mean of all ratings where every output has as
+many; else an output counts once, however many people rated it. `mean_score` is its like for
+what a test made of outputs,
 
-where a scale of ratings goes from l to h. `mean_rating` is the plain mean of all ratings where
-every output has as many; else an output counts once, however many people rated it. Its like for
-what a test made of outputs is `mean_score`. `win_rate` is the share of comparisons with others
-that a system wins; a tie is half a win.
+.. math:: \mathrm{mean} = l + (h - l) \, \frac1n \sum_{m_o = 1} r_o
+
+`win_rate`: the share of comparisons with others that a system wins; a tie is half a win,
+
+.. math:: \mathrm{wins} = \frac1n \Bigl(\sum_{m_o = 1} r_o + \sum_{m_o = -1} (1 - r_o)\Bigr)
 
 Examples
 --------
 >>> mean_rating([5, 3, 1], [1, 1, 0])
 4.0
+>>> mean_score([0.5, 0.75, 0.1], [1, 1, 0])
+0.625
 >>> win_rate([1, 0.5, 0], [1, 0, -1])
 1.0
 """

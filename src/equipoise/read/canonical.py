@@ -338,7 +338,10 @@ def _annotation_fields(arrow: Any, facts: Mapping[str, Any]) -> dict[str, Any]:
     if facts.get("scale") is not None:
         fields["scale"], fields["judged"] = tuple(facts["scale"]), facts["judged"]
         if facts["systems"] is not None:
-            fields["systems"], fields["system"] = tuple(facts["systems"]), np.array(facts["system"])
+            fields["systems"], fields["system"] = (
+                tuple(facts["systems"]),
+                np.array(facts["system"]),
+            )
     for names, column in _NAMES.items():
         vocabulary = facts[names]
         if column in facts["types"]:

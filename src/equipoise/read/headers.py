@@ -211,6 +211,12 @@ def prediction_headers(table: Table, options: ScoreFormat) -> _Headers:
     return _headers(table, named, synonyms, option) if synonyms else _Headers(named)
 
 
+def judged_columns(table: Table, named: Mapping[str, str]) -> frozenset[str]:
+    """Which of our columns a table of what people say of outputs has, by whichever names."""
+    synonyms = _columns_by_synonym(table.columns, named, _JUDGED)
+    return frozenset({*synonyms, *named, *table.columns} & _JUDGED.keys())
+
+
 def judged_headers(table: Table, named: Mapping[str, str]) -> _Headers:
     """Our columns in a table of what people say of systems' outputs.
 
@@ -222,7 +228,7 @@ def judged_headers(table: Table, named: Mapping[str, str]) -> _Headers:
     ['annotator', 'item', 'rating', 'system', 'task']
     """
     synonyms = _columns_by_synonym(table.columns, named, _JUDGED)
-    ours = {*synonyms, *named, *table.columns}
+    ours = judged_columns(table, named)
     pairs = {"system_a", "system_b", "preference"} <= ours
     for name in ("system", "rating") if pairs else ("system_a", "system_b", "preference"):
         synonyms.pop(name, None)

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from equipoise.read.headers import judged_headers
+from equipoise.read.headers import judged_columns, judged_headers
 from equipoise.read.tables import (
     CodedNames,
     Table,
@@ -76,7 +76,7 @@ def is_judged(table: Table, columns: Mapping[str, str] | None = None) -> bool:
     >>> is_judged(Table(name="x", columns={"item": (), "model": (), "score": ()}))
     False
     """
-    ours = judged_headers(table, columns or {}).columns.keys()
+    ours = judged_columns(table, columns or {})
     compared = {"system_a", "system_b", "preference"} <= ours
     return compared or {"system", "annotator", "rating"} <= ours
 
@@ -297,20 +297,15 @@ def _require_connected(outputs: _Outputs, systems: Names, name: str) -> None:
     )
 
 
-def as_predictions(
-    votes: Annotations, table: Table, columns: Mapping[str, str] | None = None
-) -> Table:
+def as_predictions(table: Table, columns: Mapping[str, str] | None = None) -> Table:
     """What judges say of the outputs, by the names that these have among the votes.
 
     Examples
     --------
     >>> import pyarrow
     >>> from equipoise.read.tables import from_frame
-    >>> rated = pyarrow.table({"item": [1, 1], "system": ["x", "y"], "annotator": ["ana"] * 2,
-    ...     "rating": [5, 2]})
-    >>> votes, _ = judged_study(from_frame(rated))
     >>> bleu = pyarrow.table({"item": [1, 1], "system": ["x", "y"], "bleu": [0.3, 0.1]})
-    >>> as_predictions(votes, from_frame(bleu)).columns["item"].to_pylist()
+    >>> as_predictions(from_frame(bleu)).columns["item"].to_pylist()
     ['1 | x', '1 | y']
     """
     import pyarrow as pa

@@ -649,7 +649,7 @@ def _of_judges(
             raise InputError(
                 f"{source.path}", f"a {source.form}", "a table of scores", "write it as CSV"
             )
-        table = as_predictions(votes, source.held, named)
+        table = as_predictions(source.held, named)
         votes = with_unrated(votes, source.held, named)
         left = {ours: name for ours, name in named.items() if ours not in ("item", "system")}
         options = ScoreFormat(**{**keywords, "columns": left, "tasks": votes.tasks})

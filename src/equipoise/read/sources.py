@@ -99,7 +99,8 @@ class Source:
     @cached_property
     def _table(self) -> Table | None:
         """The table in it, where it is one."""
-        if self.content.suffix not in (*delimited.ENDINGS, *parquet.ENDINGS):
+        tabular = self.content.suffix in (*delimited.ENDINGS, *parquet.ENDINGS)
+        if not tabular or is_study(self.content):
             return None
         return table_of(self.content, (*TABULAR, *JSON, *NUMPY))
 
@@ -120,7 +121,7 @@ class Source:
     @cached_property
     def held(self) -> Any:
         """A study as annotations and predictions, JSON, an array, or a `Table`."""
-        if self._table is not None and not is_study(self.content):
+        if self._table is not None:
             return self._judgements if self.judged else self._table
         file = self.content
         if self.form == STUDY:

@@ -68,10 +68,10 @@ def as_study(predictions: Any, truth: Any) -> tuple[list[Predictions], Truths, s
     >>> as_study(scores, votes)[1:], as_study(votes, scores)[2]
     ((Annotations(binary, 2 items, 2 annotators, 3 rows), 'pyarrow'), 'pyarrow')
     """
-    predictions, truth = _read_paths(predictions, truth)
     if truth is None and frame_kind(predictions):
         votes, systems = _judged_frame(predictions)
         return list(systems), votes, frame_kind(predictions)
+    predictions, truth = _read_paths(predictions, truth)
     kind = frame_kind(truth)
     if kind:
         truth = _votes_of_frame(truth)
@@ -156,7 +156,7 @@ def _with_frame(
     table = from_frame(frame)
     if truth.systems is not None:
         truth = replace(with_unrated(truth, table, {}), judged="")
-        table = as_predictions(truth, table)
+        table = as_predictions(table)
     options = ScoreFormat(classes=truth.classes or None, tasks=truth.tasks)
     read = table_predictions(table, options)
     return [*models, *read.predictions], truth.noting(*read.notices)

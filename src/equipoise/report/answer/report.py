@@ -181,16 +181,8 @@ def answer_report(study: Study, wanted: AnswerContent, stage: Stage | None = Non
     base = replace(
         base, notices=(*base.notices, *cluster_notices(study), *_reversed(study, answer.front))
     )
-    votes = task_votes(study, _scored(study))
     tell("agreement")(0, 1)
-    if study.judged == "results":
-        agreement = disputed = None
-    elif study.opinions.scale is not None:
-        agreement, disputed = agreement_on_outputs(study, nouns), disputed_outputs(study, nouns)
-    else:
-        agreement = agreement_finding(study.opinions, votes, nouns, study.settings.annotators)
-        behind = answer.front.behind
-        disputed = worklist_finding(study.evaluation, study.opinions, votes, nouns, behind)
+    agreement, disputed = _opinions(study, answer, nouns)
     cuts, readers = _cuts_and_readers(study, answer.front, nouns, tell)
     stated = cuts is not None and bool(cuts.tables)
     front = [
@@ -390,6 +382,21 @@ def _asked_metrics(study: Study) -> bool:
     """Whether somebody named the metrics."""
     usual = default_metrics(study.truth, study.predictions)
     return tuple(metric.name for metric in study.metrics) != tuple(usual)
+
+
+def _opinions(
+    study: Study, answer: Answer, nouns: Nouns
+) -> tuple[Finding | None, Finding | None]:
+    """How far annotators agree, and what splits them."""
+    if study.judged == "results":
+        return None, None
+    if study.opinions.scale is not None:
+        return agreement_on_outputs(study, nouns), disputed_outputs(study, nouns)
+    votes, opinions = task_votes(study, _scored(study)), study.opinions
+    return (
+        agreement_finding(opinions, votes, nouns, study.settings.annotators),
+        worklist_finding(study.evaluation, opinions, votes, nouns, answer.front.behind),
+    )
 
 
 def _strengths(study: Study, wanted: AnswerContent) -> Iterator[Finding]:

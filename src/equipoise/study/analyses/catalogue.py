@@ -126,10 +126,17 @@ _IN_ORDER = (
         of_outputs=("preferences",),
         of_predictions=False,
     ),
-    Analysis("levels", "equipoise.study.analyses.judges", "judges of systems' outputs",
-             quick=True),
-    Analysis("savings", "equipoise.study.analyses.judges", "judges of systems' outputs",
-             quick=True, heading="SAVINGS_TITLE", function="analyse_savings"),
+    Analysis(
+        "levels", "equipoise.study.analyses.judges", "judges of systems' outputs", quick=True
+    ),
+    Analysis(
+        "savings",
+        "equipoise.study.analyses.judges",
+        "judges of systems' outputs",
+        quick=True,
+        heading="SAVINGS_TITLE",
+        function="analyse_savings",
+    ),
     Analysis("flips", "equipoise.study.analyses.fragility", "at least two models"),
     Analysis("components", "equipoise.study.analyses.components", quick=True),
     Analysis("certainty", "equipoise.study.questions.certainty"),

@@ -8,13 +8,13 @@ easy ones gets nothing: with :math:`x^c, y^c` less their means over the item,
 :math:`\sum x^c y^c / \sqrt{\sum (x^c)^2 \sum (y^c)^2}`. Both have exact derivatives, and so the
 two-way variance of everything else.
 
-*How many ratings does a judge save?* A judge that scores all N outputs of a system, with ratings
-of n of them, gives the prediction-powered mean
+*How many ratings does a judge save?* A judge that scores all N outputs of a system, with
+ratings of n of them, gives the prediction-powered mean
 
 .. math:: \hat\theta_s = \frac{\lambda}{N} \sum_{\text{all}} x +
     \frac1n \sum_{\text{rated}} (y - \lambda x)
 
-which is unbiased whatever the judge is worth (Angelopoulos and others 2023); :math:`\lambda`
+which is unbiased whatever the judge is worth; :math:`\lambda`
 makes its variance smallest. What comes from items shrinks from that of :math:`y` to that of
 :math:`y - \lambda x`; what comes from annotators stays as it is, however good the judge. With
 :math:`V_y` and :math:`V_r` those two parts, n ratings with many outputs judged are worth
@@ -48,7 +48,6 @@ from equipoise.types import (
     Names,
     PerItem,
     Table,
-    columns,
     joined,
     number,
     percent,
@@ -112,7 +111,7 @@ def analyse(study: Study) -> Finding:
         title=TITLE,
         sentence=sentence,
         tables=(_levels_table(rows),),
-        note="Over systems: means of these systems, with other items and annotators like these. "
+        note="Over systems: means of these systems, other items and annotators like these. "
         "Within items: outputs of the same item, less their mean.",
     )
 
@@ -168,7 +167,9 @@ def _levels(
         values, items, slopes = zip(
             _over_systems(outputs, said), _within_items(outputs, said), strict=True
         )
-        cell = shared.of_values(t, np.array(values), np.stack(items), np.stack(slopes)[..., None])
+        cell = shared.of_values(
+            t, np.array(values), np.stack(items), np.stack(slopes)[..., None]
+        )
         row: dict[str, Any] = {"task": outputs.task, "model": judge}
         for place, name in enumerate(("systems", "within")):
             ends = cell.of(place).interval(values[place], study.settings.level)
@@ -208,7 +209,9 @@ def _within_items(outputs: _Outputs, said: PerItem) -> tuple[float, PerItem, Per
     value, by_y, _ = _correlation(y, x)
     yy, xx = float(y @ y), float(x @ x)
     root = math.sqrt(yy * xx) if yy * xx > 0 else math.nan
-    items = x * y / root - value * (y * y / yy + x * x / xx) / 2 if root > ALIKE else y * math.nan
+    items = (
+        x * y / root - value * (y * y / yy + x * x / xx) / 2 if root > ALIKE else y * math.nan
+    )
     return value, items - items.mean(), outputs.width * by_y
 
 
@@ -228,7 +231,7 @@ def _levels_table(rows: list[dict[str, Any]]) -> Table:
     )
 
 
-# ---- what a judge saves ------------------------------------------------------------------------
+# ---- what a judge saves --------------------------------------------------------------------
 
 
 def analyse_savings(study: Study) -> Finding:
@@ -241,8 +244,8 @@ def analyse_savings(study: Study) -> Finding:
     said = least if least == most else f"{least} to {most}"
     sentence = (
         f"With a judge of many outputs 100 rated ones are worth {said}, by the judge and the "
-        f"task; what comes from annotators ({_span(people)} of the variance of a system's mean) "
-        "no judge saves."
+        f"task; what comes from annotators ({_span(people)} of the variance of a system's "
+        "mean) no judge saves."
     )
     return Finding(
         key="savings",
@@ -327,7 +330,9 @@ def prediction_powered(study: Study, judge: str, task: str = "") -> tuple[Floats
     t = [outputs.task for outputs in tasks].index(task)
     outputs, shared = tasks[t], _shared(study)
     if judge not in outputs.said:
-        raise InputError("judge", f"{judge!r}", f"one of {joined(list(outputs.said))}", "see it")
+        raise InputError(
+            "judge", f"{judge!r}", f"one of {joined(list(outputs.said))}", "see it"
+        )
     slope = _best_slope(outputs, outputs.said[judge])
     rest = outputs.rating - slope * outputs.said[judge]
     everything, system = _all_outputs(study, judge, task)
