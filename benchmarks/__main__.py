@@ -21,6 +21,7 @@ EVERY = (
     "disk",
     "draw_metrics",
     "agreement",
+    "judged",
     "stability",
     "planning",
     "clean",

@@ -267,8 +267,9 @@ def _refuse_reading(whole: str, options: Options, names: Sequence[str]) -> None:
 
 
 def _whole_study(votes: Sequence[Source]) -> str | None:
-    """Name of the one file that is a whole study, as `equipoise check --out` wrote it."""
-    return votes[0].name if len(votes) == 1 and votes[0].form == "study" else None
+    """Name of the one file that is a whole study: written by a check, or judged outputs."""
+    with _naming_check(votes):
+        return votes[0].name if len(votes) == 1 and votes[0].form == "study" else None
 
 
 def _named(paths: Sequence[Any]) -> str:

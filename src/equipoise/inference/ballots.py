@@ -278,6 +278,9 @@ class Ballots:
         Makes hard labels of shares (rows, classes).
     named
         Whether annotators are people who rated many items; else only items can be told apart.
+    outputs
+        Whether items are outputs of the systems that compete: then single votes on all of them
+        still tell annotators apart, because each judged several systems.
     expected
         What is expected of a vote that is alone on its item, shape (items, classes); None
         where all items count as if they had as many votes.
@@ -291,6 +294,7 @@ class Ballots:
     labels: Floats
     harden: Harden
     named: bool
+    outputs: bool = False
     expected: Floats | None = None
 
     @classmethod
@@ -357,6 +361,10 @@ class Ballots:
             mass=np.stack(mass, axis=1) / share[:, None],
         )
 
+    def of_outputs(self, *, judged: bool) -> "Ballots":
+        """The same, where items are outputs of the systems that compete."""
+        return replace(self, outputs=judged) if judged else self
+
     def with_scores(self, scores: Sequence[Floats]) -> "Ballots":
         """What votes alone on their items are compared with follows from models' scores.
 
@@ -366,7 +374,7 @@ class Ballots:
             Of every model, shape (items,) or (items, classes).
         """
         expected, alone = self.labels, self._rest == 0
-        if self.named and alone.any() and not alone.all():
+        if self.named and alone.any() and (self.outputs or not alone.all()):
             wide = np.stack([score.reshape(len(alone), -1) for score in scores])
             columns = [expected_shares(p, wide[:, :, k]) for k, p in enumerate(expected.T)]
             expected = np.stack(columns, axis=1)
@@ -388,7 +396,8 @@ class Ballots:
     @cached_property
     def alone(self) -> Bools:
         """Votes that are compared with what is expected, shape (votes,)."""
-        nobody = not self.named or self.expected is None or not self._rest.any()
+        nobody = not self.named or self.expected is None
+        nobody |= not (self.outputs or self._rest.any())
         return np.zeros(len(self.item), bool) if nobody else self._rest[self.item] == 0
 
     def _against_expected(self, alone: Bools) -> Floats:

@@ -148,7 +148,8 @@ def pearson() -> Metric:
 def concordance() -> Metric:
     """Lin's concordance: correlation, lessened by another mean or spread."""
     text = "Lin's concordance: correlation that also asks for the same mean and spread."
-    return _of_means("concordance", "concordance", text, _concordance, _concordance_slopes)
+    metric = _of_means("concordance", "concordance", text, _concordance, _concordance_slopes)
+    return replace(metric, references=("lin1989",))
 
 
 @_of_ratings

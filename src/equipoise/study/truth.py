@@ -245,6 +245,8 @@ class TaskTruth:
         What the class codes of `votes` stand for.
     ties
         What becomes of items tied in the hard label: half, negative or drop.
+    judged
+        Whether items are outputs of the systems that compete.
     """
 
     task: str
@@ -258,6 +260,7 @@ class TaskTruth:
     times: _ResponseTimes | None = None
     answers: Names = ()
     ties: str = "half"
+    judged: bool = False
 
     __repr__ = short_repr
 
@@ -454,6 +457,7 @@ def _from_votes(annotations: Annotations, task: str) -> TaskTruth:
         votes=votes,
         times=_response_times(annotations, task, votes.items),
         answers=names or ("not positive", "positive"),
+        judged=bool(annotations.judged),
     )
 
 

@@ -118,6 +118,7 @@ class Uncertainty:
                 named=self.target.named,
             )
             .of_groups(self.plan.annotator_group)
+            .of_outputs(judged=entry.question.judged)
             .with_scores(list(entry.scores.values()))
             for entry, unit in zip(self.aligned, self.unit, strict=True)
         ]
@@ -273,6 +274,7 @@ class Uncertainty:
         values: Floats,
     ) -> TwoWay:
         ranks = metric.labels == "classes" and LABELS[label] == "soft"
+        ranks &= not self.aligned[tasks[0]].question.rated  # of which none is rare
         design, share = self._design(tasks, ranks=ranks), 1 / len(tasks)
         if any(part.slopes is None for part in parts):
             population = self._population(tasks, design)

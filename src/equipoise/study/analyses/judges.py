@@ -34,6 +34,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from equipoise.inference import TwoWay
+from equipoise.metrics import Influence
 from equipoise.metrics.correlations import kendall_tau_b, pairwise_accuracy
 from equipoise.metrics.ratings import ends_of_scale
 from equipoise.study.scoring import target_population
@@ -164,12 +165,11 @@ def _levels(
     people = outputs.means(outputs.rating)
     for judge, said in outputs.said.items():
         means = outputs.means(said)
-        values, items, slopes = zip(
-            _over_systems(outputs, said), _within_items(outputs, said), strict=True
-        )
-        cell = shared.of_values(
-            t, np.array(values), np.stack(items), np.stack(slopes)[..., None]
-        )
+        both = _over_systems(outputs, said), _within_items(outputs, said)
+        values = [level.value for level in both]
+        items = np.stack([level.items for level in both])
+        slopes = np.stack([level.shares for level in both])
+        cell = shared.of_values(t, np.array(values), items, slopes[..., None])
         row: dict[str, Any] = {"task": outputs.task, "model": judge}
         for place, name in enumerate(("systems", "within")):
             ends = cell.of(place).interval(values[place], study.settings.level)
@@ -193,17 +193,17 @@ def _correlation(a: Floats, b: Floats) -> tuple[float, Floats, Floats]:
     return r, b / root - r * a / aa, a / root - r * b / bb
 
 
-def _over_systems(outputs: _Outputs, said: PerItem) -> tuple[float, PerItem, PerItem]:
+def _over_systems(outputs: _Outputs, said: PerItem) -> Influence:
     """Correlation over systems, by the weight of every output and by its share of votes."""
     people, judge = outputs.means(outputs.rating), outputs.means(said)
     value, by_people, by_judge = _correlation(people - people.mean(), judge - judge.mean())
     sizes = np.bincount(outputs.system, minlength=len(outputs.systems))[outputs.system]
     s = outputs.system
     items = by_people[s] * (outputs.rating - people[s]) + by_judge[s] * (said - judge[s])
-    return value, items / sizes, outputs.width * by_people[s] / sizes
+    return Influence(value, items / sizes, outputs.width * by_people[s] / sizes)
 
 
-def _within_items(outputs: _Outputs, said: PerItem) -> tuple[float, PerItem, PerItem]:
+def _within_items(outputs: _Outputs, said: PerItem) -> Influence:
     """The same of outputs less their item's mean."""
     y, x = outputs.centred(outputs.rating), outputs.centred(said)
     value, by_y, _ = _correlation(y, x)
@@ -212,7 +212,7 @@ def _within_items(outputs: _Outputs, said: PerItem) -> tuple[float, PerItem, Per
     items = (
         x * y / root - value * (y * y / yy + x * x / xx) / 2 if root > ALIKE else y * math.nan
     )
-    return value, items - items.mean(), outputs.width * by_y
+    return Influence(value, items - items.mean(), outputs.width * by_y)
 
 
 def _levels_table(rows: list[dict[str, Any]]) -> Table:
@@ -250,6 +250,7 @@ def analyse_savings(study: Study) -> Finding:
     return Finding(
         key="savings",
         title=SAVINGS_TITLE,
+        references=("angelopoulos2023",),
         sentence=sentence,
         tables=(
             Table(

@@ -67,12 +67,7 @@ NAMED = 3
 
 def analyse(study: Study) -> Finding:
     """Strengths of all systems of every task, with their best group."""
-    if study.judged != "preferences":
-        got = study.judged or "labels of items"
-        wanted = "preferences between outputs of systems"
-        raise InputError("strengths", got, wanted, "leave the analysis out")
-    target = target_population(study.aligned, study.plan, study.settings)
-    shared = Uncertainty(study.aligned, [], study.plan, target, workers=1)
+    shared = _shared(study)
     rows: list[dict[str, Any]] = []
     dots: list[Dot] = []
     claims: list[Claim] = []
@@ -91,6 +86,7 @@ def analyse(study: Study) -> Finding:
     return Finding(
         key="strengths",
         title=TITLE,
+        references=("bradley1952",),
         sentence=" ".join(sentences),
         charts=charts,
         tables=(_table(rows),),
@@ -99,6 +95,22 @@ def analyse(study: Study) -> Finding:
         note="Strengths are log odds against a system of mean strength; a difference of 1.1 is "
         "three wins to one. Ranks are those that the data allow, all pairs at once.",
     )
+
+
+def _shared(study: Study) -> Uncertainty:
+    """What uncertainty is made of; refuses what is no comparison."""
+    if study.judged != "preferences":
+        got = study.judged or "labels of items"
+        wanted = "preferences between outputs of systems"
+        raise InputError("strengths", got, wanted, "leave the analysis out")
+    target = target_population(study.aligned, study.plan, study.settings)
+    return Uncertainty(study.aligned, [], study.plan, target, workers=1)
+
+
+def strengths_of_study(study: Study) -> list[TwoWay]:
+    """Strengths of all systems with their two-way parts, task by task."""
+    shared = _shared(study)
+    return [_strengths_of_task(shared, t, task)[0] for t, task in enumerate(study.aligned)]
 
 
 def fit_strengths(first: Ints, second: Ints, share: Floats, systems: int) -> Floats:
