@@ -25,7 +25,7 @@ WRITTEN = {
     "formats": (),
     "guides/clinical": ("run/report.html",),
     "guides/crowd": ("consensus.csv",),
-    "guides/judge": ("judged/report.html", "why/report.html"),
+    "guides/judge": ("judged/report.html", "why/report.html", "preferred/report.html"),
     "guides/cleaning": ("bench/report.html",),
 }
 every_page = pytest.mark.parametrize("page", WRITTEN)

@@ -42,9 +42,10 @@ class _Judgements(NamedTuple):
 
 
 def agreement_on_outputs(study: Study, nouns: Nouns) -> Finding | None:
-    """Alpha of every task, and how severe every annotator is; None of anonymous votes."""
+    """Alpha of every task, and how severe everybody is; None where nothing was judged twice."""
     table = study.opinions
-    if table.annotators is None:
+    several = any((votes.sizes > 1).any() for votes in study.task_votes.values())
+    if table.annotators is None or not several:
         return None
     kind = study.judged or "ratings"
     summaries = [part for part in agreement_summaries(table) if part.coefficients]
