@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 from equipoise.cli.command import verb
-from equipoise.cli.on_disk import agreement_on_disk, stays_on_disk
 from equipoise.cli.options import OF_QUESTION, Options
 from equipoise.cli.results import check_target
 from equipoise.cli.screen import note, output, print_json, progress, say
@@ -13,6 +12,7 @@ from equipoise.cli.study import (
     check_reading,
     check_vote_files,
     read_votes,
+    stays_on_disk,
     study_name,
     with_gold_file,
 )
@@ -60,6 +60,8 @@ def agreement(options: Options) -> None:
     check_reading(options)
     check_target("--page", options.page, (".html", ".htm"))
     if stays_on_disk(options, options.annotations):
+        from equipoise.cli.on_disk import agreement_on_disk
+
         agreement_on_disk(options)
         return
     options = replace(options, replicates=options.replicates or REPLICATES)

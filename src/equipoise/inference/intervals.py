@@ -597,9 +597,12 @@ def _adjusted(cell: TwoWay, order: Ints, level: float) -> tuple[Floats, float]:
             size *= wide(some)
             size /= scale
             size[~moving[down]] = 0.0
-            most = np.maximum.accumulate(size[::-1], axis=0)[::-1]
-            exceed += (most >= t[down, None]).sum(axis=1)
-            largest.append(most[0].copy())  # a view would keep all pairs
+            step = 1
+            while step < len(t):  # the largest from each pair on, twice as far every time
+                np.maximum(size[:-step], size[step:], out=size[:-step])
+                step *= 2
+            exceed += np.count_nonzero(size >= t[down, None], axis=1)
+            largest.append(size[0].copy())  # a view would keep all pairs
     p = np.empty(len(t))
     p[down] = np.maximum.accumulate((1 + exceed) / (1 + DRAWS))
     p[t == 0] = 1.0
