@@ -593,7 +593,9 @@ def _adjusted(cell: TwoWay, order: Ints, level: float) -> tuple[Floats, float]:
     for draws, wide in zip(_draws(covariance, random), widths, strict=False):
         for some in _runs_of_draws(len(t)):
             z = np.ascontiguousarray(draws[some].T)
-            size = np.abs(z[first_down] - z[second_down])
+            size = z[first_down]
+            size -= z[second_down]  # in place: room that is asked for anew costs more
+            np.abs(size, out=size)
             size *= wide(some)
             size /= scale
             size[~moving[down]] = 0.0
