@@ -426,6 +426,7 @@ def _freedom(seeds: Floats, runs: Sequence[Sequence[int]], *, shared: bool) -> F
 
 TINY = 5e-324  # how far from 0 where only the steps after the first say that it is not
 DRAWS = 20_000
+RESOLVED = 20  # draws that must lie beyond a level, or tails take their place
 SEED = 20070101
 _CHUNK = 1000
 _HELD = 2**17  # numbers of pairs and draws that are looked at together
@@ -608,11 +609,28 @@ def _adjusted(cell: TwoWay, order: Ints, level: float) -> tuple[Floats, float]:
     p = np.empty(len(t))
     p[down] = np.maximum.accumulate((1 + exceed) / (1 + DRAWS))
     p[t == 0] = 1.0
-    for place, spread in enumerate(spreads):  # never surer than the pair by itself
-        p[place] = max(p[place], spread.p_value(float(gaps[place])))
+    alone = [spread.p_value(float(gap)) for spread, gap in zip(spreads, gaps, strict=True)]
+    critical = float(np.quantile(np.concatenate(largest), level))
+    if _beyond_draws(level):
+        holm = np.maximum.accumulate(np.arange(len(t), 0, -1) * np.array(alone)[down])
+        p[down] = np.minimum(p[down], holm)
+        bounds = _bonferroni_widths(spreads, level)
+        critical = float(np.max(bounds[moving] / error[moving], initial=0.0))
+    p = np.fmax(p, alone)  # never surer than the pair by itself
     square = np.eye(len(order))
     square[first, second] = square[second, first] = np.minimum(p, 1.0)
-    return square, float(np.quantile(np.concatenate(largest), level))
+    return square, critical
+
+
+def _beyond_draws(level: float) -> bool:
+    """Whether a level, as of a first look, is one that draws cannot show."""
+    return (1 - level) * DRAWS < RESOLVED
+
+
+def _bonferroni_widths(spreads: Sequence[Spread], level: float) -> Floats:
+    """Half widths that hold together by the sum of their errors."""
+    together = 1 - (1 - level) / max(len(spreads), 1)
+    return np.array([spread.half_width(together) for spread in spreads])
 
 
 def _draws(covariance: Floats, random: np.random.Generator) -> Iterator[Floats]:
@@ -677,6 +695,9 @@ def simultaneous_widths(cell: TwoWay, level: float = 0.95) -> Floats:
     alone = np.array([spread.half_width(level) for spread in spreads])
     if len(alone) < 2 or not np.isfinite(alone).all() or not alone.any():
         return alone
+    if _beyond_draws(level):
+        alone = _bonferroni_widths(spreads, level)
+        return np.maximum(alone, np.median(alone))
     alone = np.maximum(alone, np.median(alone))
     error = np.array([spread.standard_error for spread in spreads])
     order = np.lexsort((_rounded(error), -_rounded(cell.values)))
