@@ -462,7 +462,9 @@ class Options:
     )
 
     # ---- what to plan for ----------------------------------------------------------------
-    models: str | None = GOAL("The two models: `A,B`. Default: the two best.")
+    models: str | None = GOAL(
+        "The two models: `A,B`, or the one model. Default: the best of the pilot."
+    )
     ranking: bool = GOAL(
         "Plan for the whole order: every model against the next.", default=False
     )
@@ -475,6 +477,16 @@ class Options:
     difference: float | None = GOAL(
         "The smallest difference that matters. Default: the pilot's, if the pilot has "
         "found one for items and annotators like these."
+    )
+    against_annotators: bool = GOAL(
+        "Plan for one model next to the mean annotator: with `--margin`, that it is not worse; "
+        "with `--difference`, that it is better.",
+        default=False,
+    )
+    half_width: float | None = GOAL(
+        "Plan for an interval of one model's value, such as `--metric sensitivity` at a "
+        "`--threshold`, that reaches at most so far to either side.",
+        positive=True,
     )
     panel_sizes: str = GOAL(
         "Numbers of annotators to look at, comma-separated.",
