@@ -231,7 +231,7 @@ ASSERTING = {
         for claim in claims
         if claim.value > 0 and str(round(claim.value)) in text
     ),
-    r"in the best group of": lambda text, claims: len(names(claims, *BEHIND)) > 0,
+    r"in the best group of": lambda _, claims: bool(names(claims, *BEHIND)),
 }
 
 

@@ -462,9 +462,7 @@ class Options:
     )
 
     # ---- what to plan for ----------------------------------------------------------------
-    models: str | None = GOAL(
-        "The two models: `A,B`, or the one model. Default: the best of the pilot."
-    )
+    models: str | None = GOAL("The two models: `A,B`, or the one. Default: the best.")
     ranking: bool = GOAL(
         "Plan for the whole order: every model against the next.", default=False
     )
@@ -478,14 +476,10 @@ class Options:
         "The smallest difference that matters. Default: the pilot's, if the pilot has "
         "found one for items and annotators like these."
     )
-    against_annotators: bool = GOAL(
-        "Plan for one model next to the mean annotator: with `--margin`, that it is not worse; "
-        "with `--difference`, that it is better.",
-        default=False,
-    )
+    against_annotators: bool = GOAL("One model next to the mean annotator.", default=False)
     half_width: float | None = GOAL(
-        "Plan for an interval of one model's value, such as `--metric sensitivity` at a "
-        "`--threshold`, that reaches at most so far to either side.",
+        "How far the interval of one model's value (`--metric sensitivity` at a `--threshold`) "
+        "may reach to either side.",
         positive=True,
     )
     panel_sizes: str = GOAL(

@@ -357,7 +357,9 @@ class Report:
 
     def with_families(self) -> "Report":
         """The same with the families of what it asserts, and their level, among its terms."""
-        parts = (*([] if self.card is None else [self.card]), *self.findings)
+        parts: list[Card | Finding] = [*self.findings]
+        if self.card is not None:
+            parts.insert(0, self.card)
         names = dict.fromkeys(claim.held for part in parts for claim in part.claims)
         terms = [term for term in self.terms if term[0] != FAMILIES]
         if names:

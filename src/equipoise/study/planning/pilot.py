@@ -60,6 +60,7 @@ from equipoise.types import (
     joined,
     listed,
     nearest,
+    number,
     wrong_type,
 )
 
@@ -407,7 +408,7 @@ class ReaderPilot(Pilot):
         cell = reader_tables(study)[-1].contrasts.like_these
         spread = cell.of(self._models.index(self.a))
         if not spread.population.annotators:
-            got = f"{spread.population.effective:.1f} effective annotators"
+            got = f"{number(spread.population.effective, 1)} effective annotators"
             do = "collect a pilot with more annotators of about equal loads"
             raise InputError("pilot, readers", got, "at least 3 that can stand for others", do)
         return replace(spread, annotators=spread.annotators + spread.draws, draws=0.0)

@@ -309,12 +309,10 @@ def narrow(expected: Spread, width: float, level: float) -> float:
 
     if not expected.variance > 0:
         return 1.0
-    df = expected.df_items
+    df = min(expected.df_items, 1e6)
     if not expected.annotators > 0:
         plain = float(stdtrit(df, 0.5 + level / 2)) * expected.standard_error
-        return (
-            float(chdtr(df, df * (width / plain) ** 2)) if df < 1e6 else float(plain <= width)
-        )
+        return float(chdtr(df, df * (width / plain) ** 2))
     units = expected.items * (_mean_squares(df, UNITS) if df <= SURE else np.ones(1))[:, None]
     people = expected.annotators * _mean_squares(expected.df_annotators, FINE)[None, :]
     half = np.sort(half_widths(expected, units, people, level).ravel())
