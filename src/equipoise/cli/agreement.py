@@ -19,7 +19,7 @@ from equipoise.cli.study import (
 from equipoise.read.writing import write_text
 from equipoise.report.page import render
 from equipoise.report.terminal import show
-from equipoise.study.analyses.reader_arms import arms_finding
+from equipoise.study.analyses.readers import arms_finding
 from equipoise.truth.agreement import AgreementTable, agreement_findings, agreement_table
 from equipoise.truth.agreement.report import TERMS
 from equipoise.types import Annotations, Report, as_notices, count, worded
