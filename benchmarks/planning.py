@@ -7,14 +7,18 @@ evaluated. Shown: the mean power over pilots, the range, and what the plan itsel
 Then the time of a plan.
 """
 
+from functools import cache
+
 import numpy as np
 
+from benchmarks import _reader_panels as panels
 from benchmarks._clock import heading, once
 from equipoise import resample
 from equipoise.metrics import auroc
-from equipoise.study import evaluate
+from equipoise.study import Study, evaluate
+from equipoise.study.competitors import reader_tables
 from equipoise.study.planning import plan_size
-from equipoise.types import Annotations, Predictions
+from equipoise.types import Annotations, Predictions, Whom
 
 PILOTS, STUDIES = 12, 60
 TASTES = {"slight": (0.1, (5, 8, 12)), "some": (0.2, (12, 20))}
@@ -38,16 +42,17 @@ def study(random, items, people, taste):
     """The same as annotations and predictions."""
     votes, scores = drawn(random, items, people, taste)
     item, who = (one.ravel() for one in np.mgrid[0:items, 0:people])
-    table = Annotations(
-        kind="binary",
-        classes=("no", "yes"),
-        items=tuple(map(str, range(items))),
-        annotators=tuple(map(str, range(people))),
-        item=item,
-        annotator=who,
-        label=votes.ravel(),
-    )
+    table = annotated(item, who, votes.ravel())
     return [Predictions(n, table.items, s) for n, s in zip("ab", scores, strict=True)], table
+
+
+def annotated(item, who, label):
+    """Votes of people with names."""
+    items, people = (tuple(map(str, range(1 + codes.max()))) for codes in (item, who))
+    return Annotations(
+        kind="binary", classes=("no", "yes"), items=items, annotators=people, item=item,
+        annotator=who, label=label,
+    )  # fmt: skip
 
 
 def resolved(random, design, taste):
@@ -85,6 +90,52 @@ def found_in(scores, table):
     plan = resample(table, "influence", replicates=2)
     done = evaluate(scores, table, metrics=["auroc"], resampling=plan)
     return done.differences("auroc")[0].low > 0
+
+
+def decider(random, items, people):
+    """A model that decides, and complete votes of readers like those of `_reader_panels`."""
+    panel = panels.Panel("", items, people)
+    readings, scores = panels.draw(random, panel, panels.readers_of(random, panel), 1)
+    order = np.lexsort((readings.reader, readings.item))
+    table = annotated(
+        readings.item[order], readings.reader[order], readings.answer[order, 0].astype(int)
+    )
+    return [Predictions("a", table.items, (scores[0] > panels.CUT) * 1.0)], table
+
+
+@cache
+def gain_of_decider(people):
+    """What it gains over the mean reader."""
+    return panels.mean_gain(panels.Panel("", 0, people), "balanced")
+
+
+def goal_powers(pilots, people, studies=40, **goal):
+    """The same for a margin to readers, or a width of the interval of sensitivity.
+
+    The model is not as good as the mean reader: as a plan takes them as equal, the bound that
+    studies must lie above is moved by what it truly gains.
+    """
+    for seed in range(pilots):
+        pilot = decider(np.random.default_rng([6, seed]), 200, 10)
+        how = {"annotators": (people,), "simulations": 0, "metric": "sensitivity"}
+        if "margin" in goal:
+            how |= {"readers": True, "metric": "balanced_accuracy"}
+        for design in plan_size(*pilot, **how, **goal).designs:
+            random = np.random.default_rng([7, seed])
+            new = (decider(random, design.items, people) for _ in range(studies))
+            yield np.array([half_or_bound(*one, **goal) for one in new])
+
+
+def half_or_bound(models, table, margin=None, width=None):
+    """How far the lower end lies above the margin, or the width below the one planned for."""
+    if width is not None:
+        done = evaluate(models, table, metrics=["sensitivity"], resampling="influence")
+        low, high = done.estimate("a", "sensitivity").interval()
+        return width - (high - low) / 2
+    study = Study.of(models, table, metrics=["balanced_accuracy"])
+    claim = reader_tables(study)[-1].claims(("a",))["a", Whom.LIKE_THESE]
+    people = len(table.annotators)
+    return claim.low + margin - gain_of_decider(people)
 
 
 def main() -> None:

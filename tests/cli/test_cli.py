@@ -251,8 +251,8 @@ SCORES = "item,model,score\n" + "".join(f"{i},m,{i / 6}\n" for i in range(6))
         (HEADER + GOOD, SCORES.replace("0.5", "nan"), [], ["'m'", "'3'"]),
         (HEADER + GOOD, SCORES.replace("0.5", "inf"), [], ["'m'", "'3'"]),
         (HEADER + GOOD, SCORES.replace("0.5", "high"), [], ["'m'", "'3'"]),
-        (HEADER + GOOD + "7,r0,1\n", SCORES, [], ["1 annotated items without", "'7'"]),
-        (HEADER + GOOD, SCORES + "9,m,0.1\n", [], ["1 predictions for unknown items", "'9'"]),
+        (HEADER + GOOD + "7,r0,1\n", SCORES, [], ["1 annotated item without", "'7'"]),
+        (HEADER + GOOD, SCORES + "9,m,0.1\n", [], ["1 prediction for unknown items", "'9'"]),
         (HEADER + GOOD, SCORES + "0,m,0.1\n", [], ["'m'", "'0'"]),
         (HEADER + GOOD, SCORES.replace("score", "skore"), [], ["scores.csv"]),
         (

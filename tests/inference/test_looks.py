@@ -7,6 +7,8 @@ import pytest
 from scipy.special import ndtri
 
 from equipoise import Annotations, InputError, Predictions, Settings, evaluate
+from equipoise.inference import Population, TwoWay, family
+from equipoise.inference.intervals import simultaneous_widths
 from equipoise.inference.looks import Look, look_at, look_level
 
 # Lan and DeMets' bounds of O'Brien-Fleming type, two-sided 5 %, equally spaced looks
@@ -100,3 +102,23 @@ def test_intervals_of_a_look_have_its_level_and_it_is_said_and_known():
     )
     assert again.level == 0.95
     assert "repeated_look" in [note.code for note in again.notices]
+
+
+def leaderboard(t):
+    """Three independent models of known variance, the first ahead of the others by t errors."""
+    zero = np.zeros((3, 3))
+    return TwoWay(
+        np.array([t * np.sqrt(2), 0.0, 0.0]), np.eye(3), zero, zero, zero,
+        np.full((3, 3), np.inf), 0.0, 0.0, Population(annotators=False),
+    )  # fmt: skip
+
+
+def test_a_first_look_parts_a_leaderboard_by_tails_that_draws_do_not_reach():
+    level = look_level(0.95, Look(1, 4))
+    near, far = (family(leaderboard(t), level=level) for t in (4.4, 4.9))
+    assert not near.better.any() and far.better.sum() == 2  # 3 pairs: 4.57
+    assert far.critical == pytest.approx(bound(1 - (1 - level) / 3), rel=1e-6)
+    np.testing.assert_allclose(simultaneous_widths(leaderboard(0.0), level), far.critical)
+    usual = family(leaderboard(4.9), level=0.95)  # where draws reach, they decide
+    assert usual.critical < bound(1 - 0.05 / 3)
+    assert usual.p[0, 1] == pytest.approx(1 / 20_001)

@@ -5,9 +5,13 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import t
 
-from equipoise.inference.reader_study import against_readers, between_arms
+from equipoise.inference.reader_study import between_arms, between_readers
 from equipoise.types import InputError
 from tests.inference.test_per_reader_truth import THETA, van_dyke
+
+
+def numbers(contrast):
+    return contrast.value, contrast.spread.standard_error, contrast.spread.df
 
 
 def influences_with(covariance):
@@ -27,10 +31,10 @@ def test_van_dyke_as_published():
     """Two treatments, five readers: OR-DBM MRMC 2.51."""
     contrast = between_arms(THETA, influences_with(van_dyke()))
     assert contrast.value == pytest.approx(-0.04380, abs=5e-6)
-    assert contrast.standard_error == pytest.approx(0.02075, abs=5e-6)
-    assert contrast.df == pytest.approx(15.26, abs=0.005)
-    assert contrast.p == pytest.approx(0.0517, abs=5e-4)
-    assert_allclose(contrast.interval(), [-0.08796, 0.00036], atol=6e-6)
+    assert contrast.spread.standard_error == pytest.approx(0.02075, abs=5e-6)
+    assert contrast.spread.df == pytest.approx(15.26, abs=0.005)
+    assert contrast.spread.p_value(contrast.value) == pytest.approx(0.0517, abs=5e-4)
+    assert_allclose(contrast.spread.interval(contrast.value), [-0.08796, 0.00036], atol=6e-6)
     assert contrast.paired and contrast.readers == 5
 
 
@@ -38,11 +42,10 @@ def test_a_constant_model_leaves_the_single_treatment_analysis():
     """Van Dyke's single treatments: 12.74 and 12.71 degrees of freedom."""
     influences = influences_with(van_dyke())
     for arm, error, df in ((0, 0.03317360, 12.74), (1, 0.02156637, 12.71)):
-        none = np.zeros(influences.shape[2])
-        contrast = against_readers(0.9, none, THETA[arm], influences[arm])
+        contrast = between_readers(0.9 - THETA[arm], influences[arm])
         assert contrast.value == pytest.approx(0.9 - THETA[arm].mean())
-        assert contrast.standard_error == pytest.approx(error, abs=1e-7)
-        assert contrast.df == pytest.approx(df, abs=0.005)
+        assert contrast.spread.standard_error == pytest.approx(error, abs=1e-7)
+        assert contrast.spread.df == pytest.approx(df, abs=0.005)
 
 
 FED = {  # by treatment: AUC of four readers, covariance of two readers, error, Hillis' df
@@ -64,10 +67,9 @@ def test_federica_zanca_as_published(treatment):
     covariance = np.full((1, 4, 1, 4), shared)
     covariance[0, range(4), 0, range(4)] = 0.00078912
     influences = influences_with(covariance)
-    none = np.zeros(influences.shape[2])
-    contrast = against_readers(0.9, none, np.array(values), influences[0])
-    assert contrast.standard_error == pytest.approx(error, abs=2e-7)
-    assert contrast.df == pytest.approx(df, abs=0.006)
+    contrast = between_readers(0.9 - np.array(values), influences[0])
+    assert contrast.spread.standard_error == pytest.approx(error, abs=2e-7)
+    assert contrast.spread.df == pytest.approx(df, abs=0.006)
 
 
 def test_a_model_beside_readers_is_a_second_treatment_that_all_readers_share():
@@ -75,12 +77,12 @@ def test_a_model_beside_readers_is_a_second_treatment_that_all_readers_share():
     random = np.random.default_rng(1)
     values, model = random.uniform(0.7, 0.9, 6), 0.85
     influences, moved = random.normal(0, 0.003, (6, 80)), random.normal(0, 0.003, 80)
-    alone = against_readers(model, moved, values, influences)
+    alone = between_readers(model - values, moved - influences)
     repeated = between_arms(
         np.stack([np.full(6, model), values]),
         np.stack([np.tile(moved, (6, 1)), influences]),
     )
-    assert_allclose(alone[:3], repeated[:3])
+    assert_allclose(numbers(alone), numbers(repeated))
 
 
 def slow_split(values, influences):
@@ -106,7 +108,7 @@ def test_split_plot_is_the_definition():
     values[0, :4], values[1, 4:] = random.uniform(0.7, 0.9, 4), random.uniform(0.7, 0.9, 5)
     influences = random.normal(0, 0.01, (2, 9, 50)) + random.normal(0, 0.01, 50)
     contrast = between_arms(values, influences)
-    assert_allclose(contrast[:3], slow_split(values, influences))
+    assert_allclose(numbers(contrast), slow_split(values, influences))
     assert not contrast.paired and contrast.readers == 9
 
 
@@ -115,7 +117,7 @@ def test_readers_of_both_arms_are_paired_and_others_left_out():
     values, influences = random.uniform(0.7, 0.9, (2, 5)), random.normal(0, 0.01, (2, 5, 40))
     values[1, 4] = np.nan
     contrast = between_arms(values, influences)
-    assert_allclose(contrast[:3], between_arms(values[:, :4], influences[:, :4])[:3])
+    assert_allclose(numbers(contrast), numbers(between_arms(values[:, :4], influences[:, :4])))
     assert contrast.readers == 4
 
 
@@ -126,18 +128,23 @@ def test_a_reader_of_both_arms_is_left_out_of_a_split_plot():
     contrast = between_arms(values, influences)
     alone = [0, 1, 2, 4, 5, 6]
     assert contrast.readers == 6
-    assert_allclose(contrast[:3], between_arms(values[:, alone], influences[:, alone])[:3])
+    assert_allclose(
+        numbers(contrast), numbers(between_arms(values[:, alone], influences[:, alone]))
+    )
 
 
 def test_the_other_side_has_the_other_sign():
     random = np.random.default_rng(4)
     values, influences = random.uniform(0.7, 0.9, (2, 5)), random.normal(0, 0.01, (2, 5, 40))
     one, other = between_arms(values, influences), between_arms(values[::-1], influences[::-1])
-    assert one.value == -other.value and one.df == other.df
-    assert_allclose(one.interval(0.9), [-end for end in other.interval(0.9)[::-1]])
-    assert one.interval(0.99)[1] > one.interval(0.95)[1]
-    half = (one.interval(0.9)[1] - one.value) / one.standard_error
-    assert half == pytest.approx(t.ppf(0.95, one.df))
+    assert one.value == -other.value and one.spread.df == other.spread.df
+    assert_allclose(
+        one.spread.interval(one.value, 0.9),
+        [-end for end in other.spread.interval(other.value, 0.9)[::-1]],
+    )
+    assert one.spread.interval(one.value, 0.99)[1] > one.spread.interval(one.value, 0.95)[1]
+    half = (one.spread.interval(one.value, 0.9)[1] - one.value) / one.spread.standard_error
+    assert half == pytest.approx(t.ppf(0.95, one.spread.df))
 
 
 def test_too_few_readers_are_refused():
@@ -145,7 +152,7 @@ def test_too_few_readers_are_refused():
     with pytest.raises(InputError, match="1 reader with a value on one side"):
         between_arms(np.array([[0.8, np.nan], [np.nan, 0.7]]), influences)
     with pytest.raises(InputError, match="at least 2"):
-        against_readers(0.8, np.zeros(30), np.array([0.7]), influences[0, :1])
+        between_readers(np.array([0.1]), influences[0, :1])
 
 
 @pytest.mark.parametrize("paired", [True, False])
@@ -167,5 +174,6 @@ def test_equal_arms_are_rarely_called_apart(paired):
             moved = np.zeros((2, 10, 60))
             moved[0, :5], moved[1, 5:] = influences
             values, influences = full, moved
-        apart.append(between_arms(values, influences).p < 0.05)
+        contrast = between_arms(values, influences)
+        apart.append(contrast.spread.p_value(contrast.value) < 0.05)
     assert 0.02 <= np.mean(apart) <= 0.08

@@ -7,7 +7,8 @@ from sklearn.metrics import roc_auc_score
 
 from equipoise import read_annotations
 from equipoise.read.reader_studies import write_reader_study
-from equipoise.study.analyses.reader_arms import arms_finding
+from equipoise.study.analyses.readers import arms_finding
+from equipoise.study.reader_arms import baseline_first
 from equipoise.types import InputError
 
 READERS, CASES = ("1", "2", "3", "4"), 60
@@ -51,12 +52,10 @@ def test_every_format_is_the_same_study_with_the_auroc_of_its_ratings(tmp_path, 
         votes = read_annotations(path)
         assert votes.arms == ARMS and votes.gold.sum() == CASES
         finding = arms_finding(votes)
-        values = {
-            (row["reader"], row["arm"]): row["value"]
-            for table in finding.tables
-            if table.name == "reader_values"
-            for row in table.rows
-        }
+        without, values = baseline_first(ARMS)[0], {}
+        for row in finding.tables[1].rows:
+            values[row["reader"], without] = row["reader_value"]
+            values[row["reader"], row["competitor"]] = row["value"]
         for reader in READERS:
             for arm in ARMS:
                 mine = [(truth[c], x) for r, c, m, x in rows if (r, m) == (reader, arm)]

@@ -10,14 +10,22 @@ import numpy as np
 import pytest
 
 from equipoise import Annotations, Predictions
+from equipoise.clean.benchmark_findings import benchmark_report
+from equipoise.clean.cut import Cut
+from equipoise.clean.detector_benchmark import Benchmark
+from equipoise.clean.scan_findings import scan_report
+from equipoise.clean.scanning import Scan, Suspicion, TaskScan
 from equipoise.report.answer import AnswerContent, answer_report
 from equipoise.report.notebook import notebook_html
 from equipoise.report.page.document import render
 from equipoise.report.terminal import answer_lines, evidence_lines
 from equipoise.report.text import texts
 from equipoise.study import Settings, Study
+from equipoise.study.planning import TaskPlan, plan_size, tasks_plan_report
 from equipoise.study.thresholds import Thresholds
-from equipoise.types import Decision, Nouns, as_json, bound, change, in_command
+from equipoise.types import Decision, Nouns, as_json, bound, change, in_command, number
+from equipoise.uq import evaluate_uncertainty
+from tests.clean_sample import FAKES, clean_study
 from tests.odd_studies import world
 
 ANALYSES = ("ranking", "calibration", "leave_one_out", "alone", "subgroups", "curves")
@@ -188,7 +196,7 @@ def farthest(text, claims):
 ASSERTING = {
     r"cannot be told apart": told_apart,
     r"falls? behind": lambda _, claims: bool(names(claims, *BEHIND)),
-    r"is the best;|is better than (?!chance)": lambda text, claims: any(
+    r"is the best;|^(?!To find).*is better than (?!chance)": lambda text, claims: any(
         name in text for name in names(claims, Decision.SUPERIOR)
     ),
     r"pairs? can be told apart|The two can": lambda _, claims: bool(claims),
@@ -210,6 +218,20 @@ ASSERTING = {
     ),
     r"[Ii]n the best group for": lambda _, claims: bool(claims),
     r"[Tt]he verdict depends on it": lambda _, claims: bool(names(claims, *BEHIND)),
+    r"^Not plannable": lambda _, claims: bool(names(claims, Decision.NOT_SHOWN)),
+    r"^Pilot: .* scores (better|worse) than": lambda text, claims: any(
+        claim.estimand.truth in text
+        and claim.population in text
+        and number(abs(claim.value)) in text
+        and (claim.decision is Decision.NOT_SHOWN) == ("is not shown" in text)
+        for claim in claims
+    ),
+    r"beyond the cut|by mistake": lambda text, claims: all(
+        (claim.decision is Decision.SUPERIOR) or "no more than by mistake" in text
+        for claim in claims
+        if claim.value > 0 and str(round(claim.value)) in text
+    ),
+    r"in the best group of": lambda _, claims: bool(names(claims, *BEHIND)),
 }
 
 
@@ -312,3 +334,74 @@ def test_a_study_by_a_standard_has_its_words():
     for key in ("leave_one_out", "alone"):  # nothing that the votes are varied for
         assert by_key[key].left_out and "reference standard" in by_key[key].sentence
     assert report.card.answer.startswith("By AUROC against the reference standard, ")
+
+
+# ---- headlines of other verbs ----------------------------------------------------------------
+
+
+def plan_case(**how):
+    scores, votes = world([0.4, 0.5, 2.5], people=8, items=150)
+    return tasks_plan_report([TaskPlan("", plan_size(scores, votes, simulations=0, **how))])
+
+
+def scan_case(flagged, mistakes):
+    """A scan with a cut of one kind."""
+    suspects = tuple(
+        Suspicion(rank=k + 1, items=(f"i{k}",), score=0.9, flagged=k < flagged)
+        for k in range(20)
+    )
+    cut = Cut(0.9, flagged, 2.0, 0.5, mistakes)
+    task = TaskScan(
+        task="off_topic", detector="x", title="X", references=(), scored=200,
+        suspects=suspects, cut=cut,
+    )  # fmt: skip
+    return scan_report(Scan(items=200, labelled=0, classes=(), parts=(), tasks=(task,),
+                            left_out=(), planted=(), unchecked="x", seed=0))  # fmt: skip
+
+
+VERBS = {
+    "plan": lambda: plan_case(difference=0.05),
+    "plan, open": lambda: plan_case(models=("net 0", "net 1")),
+    "plan, annotators": lambda: plan_case(readers=True, margin=0.1),
+    "scan": lambda: scan_case(12, 0.4),
+    "scan, by mistake": lambda: scan_case(1, 0.4),
+    "uq": lambda: uncertainty(0.2),
+    "uq, alike": lambda: uncertainty(1.0),
+    "benchmark": lambda: benchmark_report(Benchmark(clean_study(), FAKES, replicates=20).run()),
+}
+
+
+def uncertainty(scale):
+    """Two methods, one of which says less the smaller the scale."""
+    random = np.random.default_rng(0)
+    logits = 2 * random.standard_normal((300, 2))
+    labels = (random.random(logits.shape) < 1 / (1 + np.exp(-logits))).astype(float)
+    other = scale * logits + (1 - scale) * 2 * random.standard_normal(logits.shape)
+    both = {"a": 1 / (1 + np.exp(-logits)), "b": 1 / (1 + np.exp(-other))}
+    return evaluate_uncertainty(both, labels).report()
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_headlines_of_other_verbs_have_their_claims(name):
+    report = VERBS[name]()
+    parts = [*([report.card] if report.card else []), *report.findings]
+    claims = [claim for part in parts for claim in part.claims]
+    assert claims
+    families = dict(report.terms)["Families"]
+    assert all(claim.held in families for claim in claims)
+    assert families in " ".join(plain(render(report)).split())
+    said = defaultdict(set)
+    for claim in claims:
+        key = claim.estimand, str(claim.population)
+        said[key].add((claim.value, claim.low, claim.high))
+    assert {len(facts) for facts in said.values()} == {1}
+    checked = set()
+    for part in parts:
+        card = part is report.card
+        text = (part.answer, part.lede) if card else (part.sentence, *part.more)
+        for sentence in sentences("\n".join(map(in_command, text))):
+            for pattern, holds in ASSERTING.items():
+                if re.search(pattern, sentence):
+                    assert part.claims and holds(sentence, part.claims), (sentence, part.claims)
+                    checked.add(pattern)
+    assert checked or name == "uq, alike", [part.sentence for part in report.findings]

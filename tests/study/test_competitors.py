@@ -9,7 +9,12 @@ import pytest
 from numpy.testing import assert_allclose
 
 from equipoise.datasets.demo import reading_study
-from equipoise.metrics import accuracy, balanced_accuracy, quadratic_weighted_kappa
+from equipoise.metrics import (
+    accuracy,
+    balanced_accuracy,
+    mean_absolute_error,
+    quadratic_weighted_kappa,
+)
 from equipoise.study import Settings, Study, Thresholds
 from equipoise.study.analyses.operating_curves import curves
 from equipoise.study.analyses.readers import readers_finding
@@ -149,6 +154,25 @@ def test_several_classes_are_compared_against_the_votes_of_the_others(kind):
         "by the answers of the other readers"
         in readers_finding(study_of(sure, votes, ["accuracy"])).sentence
     )
+
+
+def test_an_error_is_lower_where_a_model_is_better():
+    random = np.random.default_rng(4)
+    truth = random.integers(0, 3, 100)
+    label = np.clip(truth[:, None] + random.integers(-1, 2, (100, 4)), 0, 2)
+    item, annotator = (axis.ravel() for axis in np.indices((100, 4)))
+    votes = Annotations(
+        kind="ordinal", items=names(100), classes=("a", "b", "c"), annotators=names(4, "p"),
+        item=item, annotator=annotator, label=label.ravel(),
+    )  # fmt: skip
+    sure = Predictions("sure", names(100), np.eye(3)[truth], ("a", "b", "c"))
+    found = readers_finding(study_of(sure, votes, ["mean_absolute_error"]))
+    assert re.match(r"Mean absolute error of sure is 0\.\d+ lower than", found.sentence)
+    others = np.eye(3)[np.delete(label, 0, axis=1)].mean(axis=1)
+    errors = [mean_absolute_error(others, np.eye(3)[grades]) for grades in (label[:, 0], truth)]
+    row = found.tables[1].rows[0]
+    assert_allclose([row["reader_value"], row["value"]], errors)
+    assert_allclose(row["gain"], errors[0] - errors[1])
 
 
 # ---- claims and words -----------------------------------------------------------------------

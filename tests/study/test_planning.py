@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import typer
+from benchmarks.planning import decider, goal_powers
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import chi2, nct, t
 from typer.testing import CliRunner
@@ -22,7 +23,7 @@ from equipoise.datasets import load_chexpert
 from equipoise.inference import Population, Spread
 from equipoise.read.annotations import read_annotations
 from equipoise.study import Settings, evaluate
-from equipoise.study.planning import next_items, plan_size
+from equipoise.study.planning import next_items, plan_report, plan_size
 from equipoise.study.planning.pilot import pilots, usable_metric
 from equipoise.study.planning.power_analysis import (
     DifferenceVariances,
@@ -30,6 +31,7 @@ from equipoise.study.planning.power_analysis import (
     Shape,
     _effects,
     half_widths,
+    narrow,
     power,
     simulated_power,
 )
@@ -546,6 +548,13 @@ def test_classes_grades_and_the_whole_order_can_be_planned():
         ({"models": ("a", "bb")}, "models: 'bb'"),
         ({"models": ("a", "a")}, "expected two to compare"),
         ({"task": "x"}, "task: 'x'"),
+        ({"width": -1}, "plan, width: -1"),
+        ({"width": 0.6}, "at most 0.5"),
+        ({"width": 0.1, "margin": 0.1}, "a width and a comparison"),
+        ({"width": 0.1, "ranking": True}, "leave ranking out"),
+        ({"width": 0.1, "models": ("a", "b")}, "the name of one model"),
+        ({"readers": True}, "a margin or a difference"),
+        ({"readers": True, "margin": 0.1}, "anonymous votes"),
     ],
 )
 def test_bad_plans_are_refused(how, words):
@@ -899,6 +908,8 @@ def test_the_command_line_speaks_json(command):
     [
         (["--metric", "aurroc"], "did you mean 'auroc'?"),
         (["--models", "a"], "expected two models"),
+        (["--models", "a,b", "--half-width", "0.1"], "expected one model"),
+        (["--next", "3", "--half-width", "0.1"], "is about two models"),
         (["--votes-per-item", "1,none"], "expected whole numbers"),
         (["--annotators", "2,5"], "expected whole numbers of at least 3"),
         (["--out", "next.txt", "--next", "3"], "expected a folder, or a file ending in .csv"),
@@ -915,6 +926,76 @@ def test_wrong_words_are_wrong_usage(command, words, said):
 def test_refused_input_reaches_the_command_line_as_such(command):
     done = command("--metric", "precision_at_5")
     assert isinstance(done.exception, InputError)
+
+
+def test_the_command_line_plans_for_a_width_at_a_threshold(command):
+    how = (
+        "--metric",
+        "sensitivity",
+        "--threshold",
+        "0.6",
+        "--half-width",
+        "0.06",
+        "--models",
+        "b",
+    )
+    done = command(*how)
+    words = " ".join(done.stdout.split())
+    assert "interval of soft sensitivity of b of at most ±0.060" in words
+    assert "0.600 for all" in " ".join(done.stderr.split())
+
+
+# ---- a margin to annotators, and the width of an interval ------------------------------------
+
+
+@pytest.mark.parametrize("df", [6.0, 40.0, 500.0])
+def test_the_chance_of_a_narrow_interval_is_chi_square(df):
+    wanted = chi2.cdf(df * (2.1 / t.ppf(0.975, df)) ** 2, df)
+    alone = Spread(1.0, df_items=df, population=Population(annotators=False))
+    assert narrow(alone, 2.1, 0.95) == pytest.approx(wanted, abs=1e-9)
+    people = Spread(0.0, 1.0, 0.0, df_annotators=df, population=Population())
+    assert narrow(people, 2.1, 0.95) == pytest.approx(wanted, abs=0.02)
+
+
+@pytest.mark.parametrize("metric", ["auroc", "sensitivity"])
+def test_a_width_is_that_of_the_interval_of_an_evaluation(metric):
+    """Planned at the size of the pilot, the plain width is the one that the pilot has."""
+    votes, both, *_ = panel(items=300, people=12)
+    pilot = pilots(both, votes, metric, ("a",), aim=PowerTarget(width=0.1))[0]
+    low, high = pilot.spread.interval(pilot.difference, 0.95, (0.0, 1.0))
+    found = pilot.plain_width((high - low) / 2)
+    assert found == pytest.approx(pilot.spread.half_width(), rel=0.03)
+
+
+@pytest.mark.parametrize(("people", "goal"), [(12, {"margin": 0.06}), (25, {"width": 0.06})])
+def test_studies_planned_for_annotators_or_a_width_reach_it(people, goal):
+    beyond = list(goal_powers(8, people, 24, **goal))
+    assert len(beyond) == 8
+    assert 0.72 < np.median([np.mean(found > 0) for found in beyond]) < 0.9
+    if "width" in goal:  # and are not narrower than they need be
+        assert 0 < np.median(beyond) < 0.1 * goal["width"]
+
+
+def test_a_plan_against_annotators_says_by_what_and_expects_both_classes():
+    pilot = decider(np.random.default_rng(0), 200, 10)
+    done = plan_size(*pilot, readers=True, margin=0.06, simulations=200)
+    assert done.models == ("a",) and done.pairs[0].b == "the mean annotator"
+    assert "a is not worse than the mean annotator by 0.060 or more in balanced accuracy" in (
+        done.finding
+    )
+    for design in done.designs:
+        assert design.events >= 10
+        assert design.simulated == pytest.approx(design.power, abs=4 * design.monte_carlo_error)
+    better = plan_size(*pilot, readers=True, difference=0.06, simulations=0)
+    assert [d.items for d in better.designs] == [d.items for d in done.designs]
+    report = plan_report(done)
+    assert "the mean annotator" in report.findings[0].more[0] and report.models == ("a",)
+
+
+def test_two_annotators_cannot_be_readers_like_others():
+    votes, both, *_ = panel(people=2)
+    with pytest.raises(InputError, match="effective annotators, expected at least 3"):
+        plan_size(both, votes, readers=True, margin=0.1, simulations=0)
 
 
 # ---- what the pilot leaves open, rare classes, and designs like the pilot's ------------------

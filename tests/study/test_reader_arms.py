@@ -7,12 +7,12 @@ import pytest
 from numpy.testing import assert_allclose
 
 from equipoise import evaluate
-from equipoise.inference.reader_study import against_readers, between_arms
+from equipoise.inference.reader_study import between_arms, between_readers
 from equipoise.read.annotations import read_annotations
-from equipoise.study.analyses.reader_arms import arms_finding, baseline_first, reader_study
-from equipoise.study.analyses.readers import readers_finding
+from equipoise.study.analyses.readers import arms_finding, readers_finding
+from equipoise.study.reader_arms import TIME, baseline_first, reader_study
 from equipoise.study.study import Settings, Study
-from equipoise.types import Annotations, Decision, InputError, Predictions
+from equipoise.types import Annotations, Decision, InputError, Predictions, Whom
 
 
 def arms_study(seed=0, *, items=80, people=5, aid=0.6, skill=1.6, nested=False, **settings):
@@ -53,6 +53,18 @@ def arms_study(seed=0, *, items=80, people=5, aid=0.6, skill=1.6, nested=False, 
 
 def by_decisions(study):
     return study.with_metrics(["balanced_accuracy"])
+
+
+def compared(table, competitor, measure=0):
+    """Value, standard error and degrees of freedom of a competitor, by its first measure."""
+    places = [place for place, row in enumerate(table.rows) if row.competitor == competitor]
+    cell = table.contrasts.like_these
+    spread = cell.of(places[measure])
+    return cell.values[places[measure]], spread.standard_error, spread.df
+
+
+def numbers(contrast):
+    return contrast.value, contrast.spread.standard_error, contrast.spread.df
 
 
 def slow_values(study, measure):
@@ -102,12 +114,14 @@ def test_arms_are_the_definition(nested, measure):
     table = reader_study(study)
     values, influences = slow_values(study, measure)
     assert table.arms == ("unaided", "aided")
-    assert_allclose(table.values[:, :, 0], values)
-    arms = table.compared[0]
-    assert (arms.competitor, arms.against) == ("aided", "unaided")
-    assert_allclose(arms.contrast[:3], between_arms(values[::-1], influences[::-1])[:3])
-    assert arms.contrast.paired is not nested
-    assert arms.claim.low == arms.contrast.interval()[0]
+    assert_allclose(table.contrasts.value[0], values[0])
+    assert_allclose(table.contrasts.competitor[0], values[1])
+    expected = between_arms(values[::-1], influences[::-1])
+    assert (table.rows[0].competitor, table.against("aided")) == ("aided", "unaided")
+    assert_allclose(compared(table, "aided"), numbers(expected))
+    assert table.designs[0] == (expected.readers, not nested)
+    claim = table.claims(table.models)["aided", Whom.LIKE_THESE]
+    assert_allclose(claim.low, expected.spread.interval(expected.value)[0])
 
 
 def test_a_model_alone_is_compared_with_the_mean_reader_without_aid():
@@ -115,12 +129,14 @@ def test_a_model_alone_is_compared_with_the_mean_reader_without_aid():
     table = reader_study(study)
     values, influences = slow_values(study, "auroc")
     truth = study.truths[0].shares[0]
-    alone = {row.competitor: row for row in table.compared if row.competitor in ("net", "tree")}
     for model in ("net", "tree"):
         value, moved = slow_value(study.aligned[0].scores[model], truth)
-        expected = against_readers(value, moved, values[0], influences[0])
-        assert_allclose(alone[model].contrast[:3], expected[:3])
-        assert alone[model].claim.low < expected.interval()[0]  # two models, one family
+        expected = between_readers(value - values[0], moved - influences[0])
+        assert_allclose(compared(table, model), numbers(expected))
+        claim = table.claims(table.models)[model, Whom.LIKE_THESE]
+        assert claim.estimand.against == "unaided readers"
+        low, _ = expected.spread.interval(expected.value)
+        assert claim.low < low  # two models, one family
 
 
 def test_the_arm_without_aid_is_known_by_name():
@@ -184,7 +200,7 @@ def test_a_reader_that_never_read_an_arm_is_left_out_and_named():
     study = arms_study(7)
     left = bad(study, lambda votes: votes.is_gold | (votes.annotator != 2) | (votes.arm == 0))
     table = reader_study(left)
-    assert table.compared[0].contrast.readers == 4
+    assert table.designs[0] == (4, True)
     (note,) = table.notices
     assert note.code == "readers_left_out" and "r2" in str(note)
 
@@ -192,8 +208,9 @@ def test_a_reader_that_never_read_an_arm_is_left_out_and_named():
 def test_readers_without_common_items_share_no_cases():
     study = arms_study(8, people=4)
     apart = bad(study, lambda votes: votes.is_gold | (votes.item % 4 == votes.annotator))
-    contrast = reader_study(apart).compared[0].contrast
-    assert contrast.paired and contrast.df == pytest.approx(3)
+    table = reader_study(apart)
+    assert table.designs[0] == (4, True)
+    assert compared(table, "aided")[2] == pytest.approx(3)
 
 
 def test_three_arms_are_one_family():
@@ -207,23 +224,24 @@ def test_three_arms_are_one_family():
     columns["arm"][len(votes) :] = 2
     more = replace(votes, arms=(*votes.arms, "film"), **columns)
     table = reader_study(Study.of(study.predictions, more, settings=study.settings))
-    arms = table.compared[:2]
-    assert [row.competitor for row in arms] == ["aided", "film"]
-    assert arms[0].contrast == arms[1].contrast
-    assert arms[0].claim.low < arms[0].contrast.interval()[0]
+    assert [row.competitor for row in table.rows[:2]] == ["aided", "film"]
+    assert compared(table, "aided") == compared(table, "film")
+    claim = table.claims(table.models)["aided", Whom.LIKE_THESE]
+    assert claim.family == ("arms of readers", 2)
+    assert claim.low < table.contrasts.like_these.of(0).interval(claim.value)[0]
 
 
 def test_margins_decide():
-    table = reader_study(arms_study(3, aid=0.0, margin=0.2))
-    assert table.compared[0].claim.decision is Decision.NON_INFERIOR
+    claims = reader_study(arms_study(3, aid=0.0, margin=0.2)).claims(())
+    assert claims["aided", Whom.LIKE_THESE].decision is Decision.NON_INFERIOR
 
 
 @pytest.mark.parametrize("nested", [False, True])
 def test_equal_arms_are_rarely_called_apart(nested):
     apart = [
         reader_study(by_decisions(arms_study(100 + seed, aid=0.0, nested=nested)))
-        .compared[0]
-        .claim.decision
+        .claims(())["aided", Whom.LIKE_THESE]
+        .decision
         is not Decision.NOT_SHOWN
         for seed in range(120)
     ]
@@ -249,19 +267,22 @@ def test_time_saved_is_the_ratio_of_geometric_means_over_readers():
     study = arms_study()
     votes = timed(study.annotations, 0.7)
     table = reader_study(replace(study, truth=votes, votes=votes))
-    assert table.arms == ("unaided", "aided")
+    assert table.arms == ("unaided", "aided") and table.rows[-1] == ("aided", TIME)
+    times = np.stack([table.contrasts.value[-1], table.contrasts.competitor[-1]])
     for arm, code in ((0, 1), (1, 0)):
         for reader in range(5):
             mine = (votes.arm == code) & (votes.annotator == reader) & ~votes.is_gold
             expected = np.exp(np.log(votes.duration_ms[mine]).mean())
-            assert_allclose(table.times[arm, reader], expected)
-    (saved,) = table.saved
-    gains = np.log(table.times[1] / table.times[0])
-    assert_allclose(saved.value, gains.mean())
-    low, high = saved.interval()
+            assert_allclose(times[arm, reader], expected / 1000)
+    saved = float(table.contrasts.like_these.values[-1])
+    assert_allclose(saved, np.log(times[1] / times[0]).mean())
+    low, high = table.contrasts.like_these.of(-1).interval(saved)
     assert low < np.log(0.7) < high < 0
-    sentence = readers_finding(replace(study, truth=votes, votes=votes)).sentence
-    assert f"take {1 - np.exp(saved.value):.0%} less time a reading" in sentence
+    found = readers_finding(replace(study, truth=votes, votes=votes))
+    assert f"take {1 - np.exp(saved):.0%} less time a reading" in found.sentence
+    last = found.tables[0].rows[-1]
+    shares = [last[f"like_these{end}"] for end in ("", "_low", "_high")]
+    assert_allclose(shares, np.exp([saved, low, high]) - 1)
 
 
 def test_arms_need_no_models():
@@ -269,12 +290,9 @@ def test_arms_need_no_models():
     decided = replace(study.annotations, confidence=None)
     for votes, metric in ((study.annotations, "auroc"), (decided, "balanced_accuracy")):
         by_arm = reader_study(study.with_metrics([metric]))
-        (expected,) = [
-            row for row in by_arm.compared if row.claim and row.competitor == "aided"
-        ]
         finding = arms_finding(votes)
         row = next(row for row in finding.tables[0].rows if row["family"])
-        assert_allclose(row["gain"], expected.contrast.value)
+        assert_allclose(row["like_these"], compared(by_arm, "aided")[0])
     assert {row["competitor"] for row in finding.tables[0].rows} == {"aided"}
     assert arms_finding(replace(study.annotations, is_gold=None)) is None
 

@@ -246,7 +246,7 @@ def saved(tmp_path_factory):
 
 def test_saved_files_make_a_report(saved):
     report = uncertainty_report(saved)
-    assert report.card is not None and "(of 6)" in report.card.answer
+    assert report.card is not None and "of 6" in report.card.answer
     keys = {one.key for one in report.findings}
     wanted = {"standings", "tasks", "parts", "correlation", "coverage", "reliability", "cost"}
     assert wanted <= keys

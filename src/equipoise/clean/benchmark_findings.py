@@ -111,7 +111,7 @@ def benchmark_report(
             )
         ),
         task=parts[0].task,
-    )
+    ).with_families()
 
 
 def _unique(values: Iterable[Any]) -> tuple[Any, ...]:
@@ -236,6 +236,7 @@ def _findings_of_tasks(
             task=report.task,
             tables=tuple(replace(t, name=f"{compared.task}-{t.name}") for t in part.tables),
             charts=tuple(replace(c, name=f"{compared.task}-{c.name}") for c in part.charts),
+            claims=tuple(claim.about(report.task) for claim in part.claims),
         )
         for compared, report in zip(tasks, parts, strict=True)
         for part in report.findings

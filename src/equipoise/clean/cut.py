@@ -25,10 +25,12 @@ the law is fitted to these and M counts all pairs, as published.
 """
 
 import math
+from dataclasses import field
+from itertools import count
 
 import numpy as np
 
-from equipoise.types import Floats, InputError, immutable, require_number, require_whole
+from equipoise.types import MAYBE, Floats, InputError, immutable, require_number, require_whole
 
 LEAST = 10  # scores
 
@@ -45,12 +47,27 @@ class Cut:
         How many are.
     location, scale
         Of the logistic law of logit(1 - score); nan where none could be fitted.
+    mistakes
+        How many of clean data to expect beyond it, by that law.
     """
 
     threshold: float
     flagged: int
     location: float
     scale: float
+    mistakes: float = field(default=0.0, metadata=MAYBE)
+
+    def most_mistakes(self, level: float) -> int:
+        """How many are called by mistake at most, with such a probability (Poisson).
+
+        Examples
+        --------
+        >>> Cut(0.9, 12, 2.0, 0.5, mistakes=0.5).most_mistakes(0.95)
+        2
+        """
+        from scipy.special import pdtr
+
+        return next(k for k in count() if not self.mistakes or pdtr(k, self.mistakes) >= level)
 
 
 def automatic_cut(
@@ -93,7 +110,8 @@ def automatic_cut(
     location, scale = law
     low = 1 / (1 + math.exp(-(location + scale * _logit(share))))
     threshold = 1.0 - low
-    return Cut(threshold, int((values >= threshold).sum()), location, scale)
+    flagged = int((values >= threshold).sum())
+    return Cut(threshold, flagged, location, scale, share * total)
 
 
 def _checked_scores(scores: Floats) -> Floats:

@@ -259,8 +259,9 @@ class Benchmark:
                 "choose others, or install what they need",
             )
         unkept = [fact for fact in facts.values() if isinstance(fact, Notice) and self.store]
+        whole = [_in_family(one, len(compared)) for one in compared]
         return BenchmarkResult(
-            self.data, tuple(used), tuple(compared), tuple(missing), tuple(unkept)
+            self.data, tuple(used), tuple(whole), tuple(missing), tuple(unkept)
         )
 
     def _votes(self, task: Task) -> Annotations:
@@ -289,6 +290,13 @@ class Benchmark:
         if seeded:
             study = study.with_evaluation(study.evaluation.across_seeds(seeded))
         return TaskBenchmark(task, study, {name: len(runs) for name, runs in scores.items()})
+
+
+def _in_family(compared: TaskBenchmark, kinds: int) -> TaskBenchmark:
+    """The same, where all pairs of detectors of so many kinds of problem are one family."""
+    study = compared.study
+    together = replace(study.evaluation, together=kinds, _families={}, _rows={})
+    return replace(compared, study=study.with_evaluation(together))
 
 
 # ---- cells ---------------------------------------------------------------------------------

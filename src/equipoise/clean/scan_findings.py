@@ -34,7 +34,10 @@ from equipoise.report.text import as_csv
 from equipoise.scale.cells import digest
 from equipoise.types import (
     Card,
+    Claim,
+    ClaimFamily,
     Column,
+    Estimand,
     Finding,
     Gallery,
     InputError,
@@ -55,6 +58,7 @@ from equipoise.types import (
 
 SHOWN = 60  # suspects with pictures
 FIRST = 5  # rows of a list in a terminal
+SCORED = "the law of the scores of clean images"
 SIZE, HALF = 160, 120  # pixels of a picture alone, and of one of a pair
 ROOM = 2_700_000  # characters of all pictures of a page
 SHRINKING = (1.0, 0.75, 0.5)  # until they fit
@@ -234,7 +238,7 @@ def scan_report(scan: Scan) -> Report:
         references=("groger2025",),
         card=_card(scan),
         command=scan.command,
-    )
+    ).with_families()
 
 
 def _card(scan: Scan) -> Card:
@@ -243,7 +247,8 @@ def _card(scan: Scan) -> Card:
         return Card(answer=f"Nothing was looked for: {why}.")
     images = counted(scan.items, "image")
     cut = any(task.cut for task in scan.tasks)
-    some = [clause for task in scan.tasks if (clause := _how_many(task))]
+    claims = _claims(scan)
+    some = [clause for task in scan.tasks if (clause := _how_many(task, claims.get(task.task)))]
     rest = (
         "" if cut or len(some) == len(scan.tasks) else "; the lists rank what else to look at"
     )
@@ -259,10 +264,24 @@ def _card(scan: Scan) -> Card:
         holds_for=_holds_for(scan),
         settled_by=JUDGED if scan.pictures else "Your eyes: look at the first of each list.",
         caveat=_caveat(scan),
+        claims=tuple(claims.values()),
     )
 
 
-def _how_many(task: TaskScan) -> str:
+def _claims(scan: Scan) -> dict[Task, Claim]:
+    """Of every kind with a cut: more are beyond it than clean images would be by mistake."""
+    cuts = {task.task: task.cut for task in scan.tasks if task.cut is not None}
+    family, level = ClaimFamily("cuts of all kinds of problem", len(cuts)), 0.95
+    claims = {}
+    for kind, cut in cuts.items():
+        estimand = Estimand("problems beyond the cut", SCORED, TITLES[kind], "clean images")
+        most = cut.most_mistakes(1 - (1 - level) / len(cuts))
+        ends = float(cut.flagged - most), float(cut.flagged)
+        claims[kind] = Claim(estimand, "these images", family, ends[1], *ends, level)
+    return claims
+
+
+def _how_many(task: TaskScan, claim: Claim | None) -> str:
     """How many are suspected, beyond the cut or else the same; nothing where none is."""
     within = _pairs_of_groups(task)
     if task.cut is None:
@@ -276,7 +295,12 @@ def _how_many(task: TaskScan) -> str:
         return f"{count(images)} seem to be duplicates, in {counted(len(task.groups), 'group')}"
     number, (noun, singular, several) = task.cut.flagged, SEEM[task.task]
     words = counted(number, noun) if noun else count(number)
-    return f"{words} {singular if number == 1 else several}" if number else ""
+    if not number or claim is None:
+        return ""
+    mistakes = round(claim.value - claim.low)
+    by_mistake = f" (at most {count(mistakes)} by mistake)" if mistakes else ""
+    by_mistake = by_mistake if claim.low > 0 else " (no more than by mistake)"
+    return f"{words} {singular if number == 1 else several}{by_mistake}"
 
 
 def _pairs_of_groups(task: TaskScan) -> int:
@@ -319,6 +343,7 @@ def _leaks_in_words(leaks: Sequence[Leak]) -> str:
 
 def _task_finding(task: TaskScan, scan: Scan, key: str) -> Finding:
     question, yes, no = ASKED[task.task]
+    claim = _claims(scan).get(task.task)
     shown = task.suspects[:SHOWN]
     gallery = Gallery(
         name=task.task,
@@ -335,7 +360,7 @@ def _task_finding(task: TaskScan, scan: Scan, key: str) -> Finding:
     return Finding(
         key=task.task,
         title=QUESTIONS[task.task],
-        sentence=_sentence(task),
+        sentence=_sentence(task, claim),
         more=tuple(_more(task)),
         charts=(gallery,) if scan.pictures else (),
         tables=tuple(_tables(task, open_=not scan.pictures)),
@@ -343,6 +368,7 @@ def _task_finding(task: TaskScan, scan: Scan, key: str) -> Finding:
         methods=_methods(task),
         references=task.references,
         nav=NAV[task.task],
+        claims=() if claim is None else (claim,),
     )
 
 
@@ -378,13 +404,13 @@ def _remark(line: Suspicion) -> str:
     return ", ".join(remarks)
 
 
-def _sentence(task: TaskScan) -> str:
+def _sentence(task: TaskScan, claim: Claim | None) -> str:
     if not task.suspects:
         return f"There is no {NOUNS[task.task]} to suspect."
     pairs = task.task == "near_duplicates"
     looked = counted(task.scored, "closest pair" if pairs else "image")
     first = f"{task.suspects[0].in_words} {'come' if pairs else 'comes'} first"
-    clause = _how_many(task)
+    clause = _how_many(task, claim)
     if not clause and task.cut is not None:
         clause = f"None of {looked} lies beyond the automatic cut"
     return f"{capital(clause or f'{looked} are ranked')}; {first}."

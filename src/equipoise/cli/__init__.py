@@ -6,6 +6,7 @@ and the verbs themselves come in when they are first asked for, so that an inter
 is met with a sentence too.
 """
 
+import gc
 import os
 import sys
 from contextlib import suppress
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["app", "main", "run"]
 
 INTERRUPTED = 130
+RARELY = 50_000, 20, 50  # what one verb makes is needed to its end, and then all is left
 
 
 def __getattr__(name: str) -> Any:
@@ -85,6 +87,7 @@ def main() -> None:
     Threads of compiled libraries that are still starting when Python takes itself apart can
     abort the process after all is done; nothing here needs that taking apart.
     """
+    gc.set_threshold(*RARELY)
     try:
         code = run()
     except KeyboardInterrupt:

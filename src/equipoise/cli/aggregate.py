@@ -8,7 +8,6 @@ from typing import Any
 
 from equipoise import __version__
 from equipoise.cli.command import verb
-from equipoise.cli.on_disk import aggregate_on_disk, stays_on_disk
 from equipoise.cli.options import OF_QUESTION, Options, check_choice, misused
 from equipoise.cli.reopened import table_files
 from equipoise.cli.results import check_report_folder, check_target
@@ -21,6 +20,7 @@ from equipoise.cli.study import (
     dataset_facts,
     published_files,
     read_votes,
+    stays_on_disk,
     study_name,
 )
 from equipoise.read.plausibilities import write_plausibilities
@@ -98,6 +98,8 @@ def aggregate(options: Options) -> None:
     """
     folder = _checked_folder(options)
     if stays_on_disk(options, options.annotations):
+        from equipoise.cli.on_disk import aggregate_on_disk
+
         aggregate_on_disk(options)
         return
     check_report_folder(replace(options, out=folder), MARK)

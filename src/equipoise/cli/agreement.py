@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 from equipoise.cli.command import verb
-from equipoise.cli.on_disk import agreement_on_disk, stays_on_disk
 from equipoise.cli.options import OF_QUESTION, Options
 from equipoise.cli.results import check_target
 from equipoise.cli.screen import note, output, print_json, progress, say
@@ -13,13 +12,14 @@ from equipoise.cli.study import (
     check_reading,
     check_vote_files,
     read_votes,
+    stays_on_disk,
     study_name,
     with_gold_file,
 )
 from equipoise.read.writing import write_text
 from equipoise.report.page import render
 from equipoise.report.terminal import show
-from equipoise.study.analyses.reader_arms import arms_finding
+from equipoise.study.analyses.readers import arms_finding
 from equipoise.truth.agreement import AgreementTable, agreement_findings, agreement_table
 from equipoise.truth.agreement.report import TERMS
 from equipoise.types import Annotations, Report, as_notices, count, worded
@@ -60,6 +60,8 @@ def agreement(options: Options) -> None:
     check_reading(options)
     check_target("--page", options.page, (".html", ".htm"))
     if stays_on_disk(options, options.annotations):
+        from equipoise.cli.on_disk import agreement_on_disk
+
         agreement_on_disk(options)
         return
     options = replace(options, replicates=options.replicates or REPLICATES)

@@ -4,7 +4,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from equipoise.cli.command import verb
-from equipoise.cli.on_disk import check_on_disk, stays_on_disk
 from equipoise.cli.options import OF_QUESTION, OF_SCORES, Options
 from equipoise.cli.results import check_target
 from equipoise.cli.screen import output, print_json, say
@@ -12,6 +11,7 @@ from equipoise.cli.study import (
     as_asked,
     check_reading,
     score_keywords,
+    stays_on_disk,
     vote_keywords,
     with_gold_file,
 )
@@ -64,6 +64,8 @@ def check(options: Options) -> None:
         if options.out is not None:
             do = "leave it out: the folder is the study"
             raise InputError("--out", "votes that stay on disk", "no file", do)
+        from equipoise.cli.on_disk import check_on_disk
+
         check_on_disk(folders, options)
         return
     options = with_gold_file(options)

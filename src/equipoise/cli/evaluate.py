@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from equipoise.cli.command import verb
 from equipoise.cli.help import analysis_names, check_k, metric_names
-from equipoise.cli.on_disk import evaluate_on_disk, stays_on_disk
 from equipoise.cli.options import (
     OF_FOLDER,
     OF_MATCHING,
@@ -38,7 +37,7 @@ from equipoise.cli.screen import (
     say,
     stages,
 )
-from equipoise.cli.study import FilesRead, check_reading, read_study
+from equipoise.cli.study import FilesRead, check_reading, read_study, stays_on_disk
 from equipoise.cli.truth import (
     ScoredTruth,
     asked_groups,
@@ -152,6 +151,8 @@ def evaluate(options: Options) -> None:
         *(options.predictions or ()),
     ]
     if stays_on_disk(options, folders):
+        from equipoise.cli.on_disk import evaluate_on_disk
+
         evaluate_on_disk(options, folders)
         return
     run_evaluation(options)

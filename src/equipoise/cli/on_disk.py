@@ -23,12 +23,10 @@ from equipoise.cli.options import (
 from equipoise.cli.screen import note, output, print_json, progress, say
 from equipoise.metrics import named
 from equipoise.read.files import file_sha256
-from equipoise.read.parquet import ENDINGS
 from equipoise.read.writing import check_folder, way_to, write_text
 from equipoise.report.terminal import show
 from equipoise.scale import disk
 from equipoise.scale.disk import EvaluationOnDisk, VotesOnDisk, open_votes
-from equipoise.scale.disk.votes import parquet_partitions
 from equipoise.truth.agreement import krippendorff_words
 from equipoise.types import (
     Column,
@@ -45,7 +43,6 @@ from equipoise.types import (
 )
 from equipoise.types.annotations import Kind
 
-LARGE = 20_000_000  # rows from which a folder of Parquet files stays on disk
 OF_READING = ("kind", "classes", "columns")
 OF_AGGREGATE = ("model", "reliability", "prior", "tasks", "out", "overwrite", "as_json")
 OF_AGREEMENT = ("alpha_level", "task", "as_json")
@@ -55,25 +52,6 @@ ALWAYS = (
     *("engine", "address", "workers"),
 )  # what is read, and where it is worked on
 _RESULT = "evaluation.json"
-
-
-def stays_on_disk(options: Options, paths: Sequence[Path] | None) -> bool:
-    """Whether these files are a folder that stays on disk."""
-    if options.on_disk:
-        return True
-    folders = list(filter(Path.is_dir, paths or ()))
-    return bool(folders) and folders == paths and all(map(_is_large, folders))
-
-
-def _is_large(folder: Path) -> bool:
-    """Whether a folder holds Parquet alone, in folders ``key=value`` or very many rows."""
-    files = [path for path in folder.rglob("*") if path.is_file() and path.name[0] not in "._"]
-    if not files or any(path.suffix.lower() not in ENDINGS for path in files):
-        return False
-    if any("=" in part for path in files for part in path.relative_to(folder).parent.parts):
-        return True
-
-    return sum(part.rows for part in parquet_partitions(folder)[0]) > LARGE
 
 
 def _refuse(options: Options, allowed: Sequence[str]) -> None:

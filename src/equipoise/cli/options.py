@@ -462,7 +462,7 @@ class Options:
     )
 
     # ---- what to plan for ----------------------------------------------------------------
-    models: str | None = GOAL("The two models: `A,B`. Default: the two best.")
+    models: str | None = GOAL("The two models: `A,B`, or the one. Default: the best.")
     ranking: bool = GOAL(
         "Plan for the whole order: every model against the next.", default=False
     )
@@ -475,6 +475,12 @@ class Options:
     difference: float | None = GOAL(
         "The smallest difference that matters. Default: the pilot's, if the pilot has "
         "found one for items and annotators like these."
+    )
+    against_annotators: bool = GOAL("One model next to the mean annotator.", default=False)
+    half_width: float | None = GOAL(
+        "How far the interval of one model's value (`--metric sensitivity` at a `--threshold`) "
+        "may reach to either side.",
+        positive=True,
     )
     panel_sizes: str = GOAL(
         "Numbers of annotators to look at, comma-separated.",

@@ -18,6 +18,7 @@ from equipoise.cli.options import (
 from equipoise.cli.results import check_report_folder, deliver
 from equipoise.cli.screen import output, progress, say
 from equipoise.cli.study import FilesRead, check_reading, read_study
+from equipoise.study import Thresholds
 from equipoise.study.planning import (
     NextItems,
     SizePlan,
@@ -43,7 +44,7 @@ OF_GOAL = (
 @verb(
     *OF_STUDY,
     *("metrics", "tasks", "models", "ranking", "panel_sizes", "votes_per_item"),
-    *("items_per_group", "seed", "next_items"),
+    *("items_per_group", "seed", "next_items", "against_annotators", "half_width", "threshold"),
     *OF_GOAL,
     *OF_QUESTION,
     *OF_SCORES,
@@ -104,7 +105,9 @@ def _checked_folder(options: Options) -> Path | None:
         raise misused(f"got {options.metrics!r}, expected one metric to decide by", "metrics")
     if options.ranking and options.models:
         raise misused("is about the whole order; leave out --models", "ranking")
-    _pair(options)
+    if options.next_items and (options.against_annotators or options.half_width is not None):
+        raise misused("is about two models, or their order", "next_items")
+    _model_names(options)
     _designs(options)
     path = options.out
     folder = None if path is None or path.suffix.lower() == TABLE else path
@@ -119,13 +122,14 @@ def _checked_folder(options: Options) -> Path | None:
     return folder
 
 
-def _pair(options: Options) -> tuple[str, str] | None:
-    """The two models, if they are named."""
+def _model_names(options: Options) -> tuple[str, ...] | None:
+    """The two models, or the one, if they are named."""
     names = words(options.models)
-    if options.models is not None and len(names) != 2:
-        message = f"got {options.models!r}, expected two models, for example resnet,vit"
-        raise misused(message, "models")
-    return (names[0], names[1]) if names else None
+    alone = options.against_annotators or options.half_width is not None
+    if options.models is not None and len(names) != 2 - alone:
+        expected = "one model" if alone else "two models, for example resnet,vit"
+        raise misused(f"got {options.models!r}, expected {expected}", "models")
+    return tuple(names) or None
 
 
 def _designs(options: Options) -> dict[str, tuple[int, ...]]:
@@ -186,8 +190,17 @@ def _planned(
     how: dict[str, Any] = {"task": task, "seed": options.seed, "progress": tell}
     order, goal = options.ranking, {name: getattr(options, name) for name in OF_GOAL}
     goal |= _designs(options)
+    goal |= {"readers": options.against_annotators, "width": options.half_width}
+    if options.threshold:
+        goal["thresholds"] = Thresholds.parse(options.threshold)
     size = plan_size(
-        predictions, votes, metric=metric, models=_pair(options), ranking=order, **goal, **how
+        predictions,
+        votes,
+        metric=metric,
+        models=_model_names(options),
+        ranking=order,
+        **goal,
+        **how,
     )
     number = options.next_items
     if not number:

@@ -31,6 +31,7 @@ from equipoise.datasets import CATALOGUE, LOADERS, located
 from equipoise.metrics import named
 from equipoise.read.annotations import annotations_of
 from equipoise.read.options import ANNOTATION_LAYOUTS, VoteFormat
+from equipoise.read.parquet import ENDINGS
 from equipoise.read.predictions import predictions_for, read_predictions
 from equipoise.read.sources import (
     Source,
@@ -68,6 +69,7 @@ VOTE_FILES = (
 )
 SCORE_FLAGS = {"layout": "prediction_layout", "columns": "prediction_columns"}
 YES_NO = {"0", "1"}
+LARGE = 20_000_000  # rows from which a folder of Parquet files stays on disk
 PATH = attrgetter("path")  # of a file that was opened
 SETTLED = frozenset({
     "columns_by_synonym", "read_as_wide", "read_as_tasks", "unused_columns", "possible_group",
@@ -109,6 +111,26 @@ class FilesRead:
     def source(self) -> str:
         """Where it comes from: the title of its data set, or the names of its files."""
         return self.dataset.get("title") or ", ".join(file.name for file in self.inputs)
+
+
+def stays_on_disk(options: Options, paths: Sequence[Path] | None) -> bool:
+    """Whether these files are a folder that stays on disk."""
+    if options.on_disk:
+        return True
+    folders = list(filter(Path.is_dir, paths or ()))
+    return bool(folders) and folders == paths and all(map(_is_large, folders))
+
+
+def _is_large(folder: Path) -> bool:
+    """Whether a folder holds Parquet alone, in folders ``key=value`` or very many rows."""
+    files = [path for path in folder.rglob("*") if path.is_file() and path.name[0] not in "._"]
+    if not files or any(path.suffix.lower() not in ENDINGS for path in files):
+        return False
+    if any("=" in part for path in files for part in path.relative_to(folder).parent.parts):
+        return True
+    from equipoise.scale.disk.votes import parquet_partitions
+
+    return sum(part.rows for part in parquet_partitions(folder)[0]) > LARGE
 
 
 def read_study(

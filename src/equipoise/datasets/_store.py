@@ -1,7 +1,7 @@
 """Where data sets live on this machine, and how they get there."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 from importlib.resources import files
 from pathlib import Path
@@ -120,18 +120,19 @@ def fetched(source: Source) -> Path:
     return folder
 
 
-def _folders(source: Source) -> list[Path]:
+def _folders(source: Source) -> Iterator[Path]:
+    if root := os.environ.get(VARIABLE):
+        yield Path(root) / (source.folder or source.name)
     import pooch
 
-    root = os.environ.get(VARIABLE)
-    cache = Path(pooch.os_cache("equipoise")) / source.name
-    return [Path(root) / (source.folder or source.name), cache] if root else [cache]
+    yield Path(pooch.os_cache("equipoise")) / source.name
 
 
 def _download(source: Source) -> Path:
     import pooch
 
-    folder, place = _folders(source)[-1], f"${VARIABLE}/{source.folder or source.name}"
+    *_, folder = _folders(source)
+    place = f"${VARIABLE}/{source.folder or source.name}"
     if not source.published:
         raise InputError(
             f"data set {source.name}",

@@ -23,12 +23,12 @@ from equipoise.inference.intervals import (
     gap_sums,
     item_degrees,
     normal_replicates,
-    obuchowski_rockette,
     population_of,
     seed_means,
     two_way,
 )
 from equipoise.inference.ranks import mid_ranks
+from equipoise.inference.reader_study import obuchowski_rockette
 from equipoise.inference.spread import (
     Population,
     Reason,

@@ -33,26 +33,11 @@ separation at 1 - level; of few annotators the mean square is a pivot, as it is 
 that are surely better (Mogstad and others 2024); those that may be first are the best group.
 Several questions (tasks) are one family by Sidak's inequality: each has the level
 :math:`1 - \alpha` to the power of 1 over their number.
-
-MRMC: Obuchowski and Rockette's analysis of readers and cases, as regulators know it.
-
-Every reader (annotator) gives a value of every model, :math:`\theta_{kr}`: that of model k
-judged by the votes of reader r alone. The value of a model is the mean over readers; it is
-another estimand than the value against soft labels, but differences agree. With
-:math:`\mathrm{Cov}_2` the covariance of two readers with one model and :math:`\mathrm{Cov}_3`
-that of two readers with two models, averaged,
-
-.. math:: \mathrm{Var}(\hat\theta_{k\cdot} - \hat\theta_{l\cdot}) = \frac{2}{m} \big[
-    MS_{TR} + m \max(\mathrm{Cov}_2 - \mathrm{Cov}_3, 0) \big]
-
-with Hillis' (2007) degrees of freedom, :math:`[\cdot]^2 (m - 1) / MS_{TR}^2`; of a single model
-:math:`[MS_R + m \max(\mathrm{Cov}_2, 0)] / m`, likewise.
 """
 
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -426,6 +411,7 @@ def _freedom(seeds: Floats, runs: Sequence[Sequence[int]], *, shared: bool) -> F
 
 TINY = 5e-324  # how far from 0 where only the steps after the first say that it is not
 DRAWS = 20_000
+RESOLVED = 20  # draws that must lie beyond a level, or tails take their place
 SEED = 20070101
 _CHUNK = 1000
 _HELD = 2**17  # numbers of pairs and draws that are looked at together
@@ -593,21 +579,43 @@ def _adjusted(cell: TwoWay, order: Ints, level: float) -> tuple[Floats, float]:
     for draws, wide in zip(_draws(covariance, random), widths, strict=False):
         for some in _runs_of_draws(len(t)):
             z = np.ascontiguousarray(draws[some].T)
-            size = np.abs(z[first_down] - z[second_down])
+            size = z[first_down]
+            size -= z[second_down]  # in place: room that is asked for anew costs more
+            np.abs(size, out=size)
             size *= wide(some)
             size /= scale
             size[~moving[down]] = 0.0
-            most = np.maximum.accumulate(size[::-1], axis=0)[::-1]
-            exceed += (most >= t[down, None]).sum(axis=1)
-            largest.append(most[0].copy())  # a view would keep all pairs
+            step = 1
+            while step < len(t):  # the largest from each pair on, twice as far every time
+                np.maximum(size[:-step], size[step:], out=size[:-step])
+                step *= 2
+            exceed += np.count_nonzero(size >= t[down, None], axis=1)
+            largest.append(size[0].copy())  # a view would keep all pairs
     p = np.empty(len(t))
     p[down] = np.maximum.accumulate((1 + exceed) / (1 + DRAWS))
     p[t == 0] = 1.0
-    for place, spread in enumerate(spreads):  # never surer than the pair by itself
-        p[place] = max(p[place], spread.p_value(float(gaps[place])))
+    alone = [spread.p_value(float(gap)) for spread, gap in zip(spreads, gaps, strict=True)]
+    critical = float(np.quantile(np.concatenate(largest), level))
+    if _beyond_draws(level):
+        holm = np.maximum.accumulate(np.arange(len(t), 0, -1) * np.array(alone)[down])
+        p[down] = np.minimum(p[down], holm)
+        bounds = _bonferroni_widths(spreads, level)
+        critical = float(np.max(bounds[moving] / error[moving], initial=0.0))
+    p = np.fmax(p, alone)  # never surer than the pair by itself
     square = np.eye(len(order))
     square[first, second] = square[second, first] = np.minimum(p, 1.0)
-    return square, float(np.quantile(np.concatenate(largest), level))
+    return square, critical
+
+
+def _beyond_draws(level: float) -> bool:
+    """Whether a level, as of a first look, is one that draws cannot show."""
+    return (1 - level) * DRAWS < RESOLVED
+
+
+def _bonferroni_widths(spreads: Sequence[Spread], level: float) -> Floats:
+    """Half widths that hold together by the sum of their errors."""
+    together = 1 - (1 - level) / max(len(spreads), 1)
+    return np.array([spread.half_width(together) for spread in spreads])
 
 
 def _draws(covariance: Floats, random: np.random.Generator) -> Iterator[Floats]:
@@ -672,6 +680,9 @@ def simultaneous_widths(cell: TwoWay, level: float = 0.95) -> Floats:
     alone = np.array([spread.half_width(level) for spread in spreads])
     if len(alone) < 2 or not np.isfinite(alone).all() or not alone.any():
         return alone
+    if _beyond_draws(level):
+        alone = _bonferroni_widths(spreads, level)
+        return np.maximum(alone, np.median(alone))
     alone = np.maximum(alone, np.median(alone))
     error = np.array([spread.standard_error for spread in spreads])
     order = np.lexsort((_rounded(error), -_rounded(cell.values)))
@@ -684,60 +695,3 @@ def simultaneous_widths(cell: TwoWay, level: float = 0.95) -> Floats:
         size = np.abs(z.T) / scale * wide(slice(None)) * error / plain
         largest.append(size.max(axis=0))
     return np.asarray(alone * max(float(np.quantile(np.concatenate(largest), level)), 1.0))
-
-
-class _ReaderAnalysis(NamedTuple):
-    """Means over readers, and what they vary by.
-
-    Attributes
-    ----------
-    values
-        Mean of every model over readers, shape (models,).
-    variance
-        Of every value on the diagonal, of every difference elsewhere, (models, models).
-    df
-        Hillis' degrees of freedom of the same.
-    """
-
-    values: Floats
-    variance: Floats
-    df: Floats
-
-
-def obuchowski_rockette(theta: Floats, covariance: Floats) -> _ReaderAnalysis:
-    """Analyse values by model and reader.
-
-    Parameters
-    ----------
-    theta
-        Value of every model by every reader, shape (models, readers).
-    covariance
-        Covariance of these values over items, shape (models, readers, models, readers).
-    """
-    models, readers = theta.shape
-    apart = ~np.eye(readers, dtype=bool)
-    variance, df = np.empty((models, models)), np.empty((models, models))
-    for k in range(models):
-        variance_of_readers = float(theta[k].var(ddof=1))
-        shared = readers * max(_mean(covariance, k, k, apart), 0.0)
-        variance[k, k], df[k, k] = _hillis(variance_of_readers, shared, readers)
-        for other in range(k):
-            gap = float((theta[k] - theta[other]).var(ddof=1)) / 2
-            same = (_mean(covariance, k, k, apart) + _mean(covariance, other, other, apart)) / 2
-            crossed = _mean(covariance, k, other, apart)
-            mean_variance, freedom = _hillis(gap, readers * max(same - crossed, 0.0), readers)
-            variance[k, other] = variance[other, k] = 2 * mean_variance
-            df[k, other] = df[other, k] = freedom
-    return _ReaderAnalysis(theta.mean(axis=1), variance, df)
-
-
-def _mean(covariance: Floats, a: int, b: int, apart: Bools) -> float:
-    """Mean covariance of two different readers."""
-    return float(covariance[a, :, b, :][apart].mean())
-
-
-def _hillis(mean_square: float, shared: float, readers: int) -> tuple[float, float]:
-    """Variance of a mean over readers, and its degrees of freedom."""
-    total = mean_square + shared
-    freedom = total**2 * (readers - 1) / mean_square**2 if mean_square > 0 else np.inf
-    return total / readers, freedom

@@ -234,6 +234,10 @@ class Readings:
         """The same with other units, sorted by them."""
         return replace(self, unit=unit).of(np.argsort(unit, kind="stable"))
 
+    def of_reader(self, reader: int) -> "Readings":
+        """The votes of a reader."""
+        return self.of(np.flatnonzero(self.reader == reader))
+
     def of(self, votes: Ints) -> "Readings":
         """Some of the votes, in an order."""
         columns = {name: getattr(self, name)[votes] for name in vars(self) if name != "rest"}
@@ -288,17 +292,21 @@ class ReaderContrasts:
     weight
         Of every reader in the mean, (readers,).
     these, like_these
-        Mean gains for other items and these readers, and for other readers too.
+        Mean gains for other items and these readers (None where nobody asks), and for other
+        readers too.
     spread
-        Uncertainty of each gain for other items and this reader, (rows, readers).
+        Uncertainty of each gain for other items and this reader, (rows, readers); may be none.
+    competitor
+        Value of the row beside each reader, where that is not the reader's and the gain.
     """
 
     value: Floats
     gain: Floats
     weight: Floats
-    these: TwoWay
+    these: TwoWay | None
     like_these: TwoWay
-    spread: tuple[tuple[Spread, ...], ...]
+    spread: tuple[tuple[Spread, ...], ...] = ()
+    competitor: Floats | None = None
 
 
 def compare_readers(

@@ -1,19 +1,19 @@
-r"""Reader studies against a reference standard, as regulators know them.
+r"""Reader studies: readers and cases are random, as regulators know them.
 
-Readers and cases are random, the truth is a reference standard. Every reader j has a value
-:math:`\theta_{ij}` in every arm i that the reader took part in (aided, unaided), with the
-influence of every case on it. The model is Obuchowski and Rockette's, the degrees of freedom
-are Hillis'.
-
-*Paired readers* read in both arms. With :math:`d_j = \theta_{1j} - \theta_{2j}` and C the mean
-covariance over cases of the differences of two readers (which is :math:`2 (\mathrm{Cov}_2 -
-\mathrm{Cov}_3)`),
+Every reader j has a value :math:`\theta_{kj}` of every competitor k, with the influence of
+every case on it. The model is Obuchowski and Rockette's, the degrees of freedom are Hillis'.
+With :math:`d_j` the differences of two competitors by reader (or the values of a single one), C
+the mean covariance over cases of those of two readers, and r readers,
 
 .. math:: \mathrm{Var}(\bar d) = \frac{1}{r} \big[ S^2_d + r \max(C, 0) \big], \qquad
     \nu = (r - 1) \frac{[S^2_d + r \max(C, 0)]^2}{S_d^4}
 
-*A standalone model* is read by nobody: :math:`d_j = \theta_j - \theta_0`, and the same formula
-is the analysis of one treatment (Hillis, Berbaum and Metz 2008; Chakraborty 2017).
+Who the competitors are makes the study. *Models judged by the votes of each reader alone*:
+:math:`\theta_{kr}` is that of model k, another estimand than the value against soft labels, but
+differences agree; C is :math:`2 (\mathrm{Cov}_2 - \mathrm{Cov}_3)`. *Paired arms*, aided and
+unaided: the readers who read in both, against a reference standard. *A standalone model* is
+read by nobody: :math:`d_j = \theta_j - \theta_0`, and the same formula is the analysis of one
+treatment (Hillis, Berbaum and Metz 2008; Chakraborty 2017).
 
 *Split plot*: every reader reads in one arm. With :math:`S_i^2` the variance of the
 :math:`r_i` readers of arm i and :math:`C_{ik}` the mean covariance of two readers of arms i
@@ -36,15 +36,18 @@ Examples
 --------
 >>> values = np.array([[0.92, 0.86, 0.90, 0.97, 0.83]])
 >>> influences = np.random.default_rng(0).normal(0, 0.002, (1, 5, 114))
->>> against_readers(0.95, influences[0, 0], values[0], influences[0]).readers
+>>> between_readers(0.95 - values[0], influences[0]).readers
 5
 """
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from equipoise.inference.intervals import TwoWay
+from equipoise.inference.spread import Population, Spread
 from equipoise.types import Floats, InputError
 
 FEWEST = 2
@@ -55,8 +58,8 @@ class ReaderContrast(NamedTuple):
 
     Attributes
     ----------
-    value, standard_error, df
-        The difference, its standard error and degrees of freedom.
+    value, spread
+        The difference and its uncertainty.
     readers
         How many readers it rests on.
     paired
@@ -64,44 +67,74 @@ class ReaderContrast(NamedTuple):
     """
 
     value: float
-    standard_error: float
-    df: float
+    spread: Spread
     readers: int
     paired: bool
 
-    def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Lower and upper end."""
-        from scipy.special import stdtrit
 
-        if not self.standard_error > 0:
-            return self.value, self.value
-        half = float(stdtrit(self.df, 0.5 + level / 2)) * self.standard_error
-        return self.value - half, self.value + half
+class _ReaderAnalysis(NamedTuple):
+    """Means over readers, and what they vary by.
 
-    @property
-    def p(self) -> float:
-        """Two-sided probability of a difference as large under equality."""
-        from scipy.special import stdtr
+    Attributes
+    ----------
+    values
+        Mean of every model over readers, shape (models,).
+    variance
+        Of every value on the diagonal, of every difference elsewhere, (models, models).
+    df
+        Hillis' degrees of freedom of the same.
+    """
 
-        if not self.standard_error > 0:
-            return 1.0 if self.value == 0 else 0.0
-        return float(2 * stdtr(self.df, -abs(self.value) / self.standard_error))
+    values: Floats
+    variance: Floats
+    df: Floats
 
 
-def against_readers(
-    model: float, model_influence: Floats, values: Floats, influences: Floats
-) -> ReaderContrast:
-    """A standalone model minus the mean reader.
+def obuchowski_rockette(theta: Floats, covariance: Floats) -> _ReaderAnalysis:
+    """Analyse values by model and reader.
 
     Parameters
     ----------
-    model, model_influence
-        Value of the model, and the influence of every unit on it, (units,).
-    values, influences
-        The same of every reader, (readers,) and (readers, units).
+    theta
+        Value of every model by every reader, shape (models, readers).
+    covariance
+        Covariance of these values over items, shape (models, readers, models, readers).
     """
-    _refuse_too_few(len(values))
-    return _paired(model - values, model_influence - influences)
+    models, readers = theta.shape
+    apart = ~np.eye(readers, dtype=bool)
+    shared = covariance.transpose(0, 2, 1, 3)[:, :, apart].mean(axis=2)
+    variance, df = np.empty((2, models, models))
+    for k, other in np.ndindex(models, models):
+        gaps, common = theta[k], shared[k, k]
+        if k != other:
+            gaps = gaps - theta[other]
+            common = common + shared[other, other] - shared[k, other] - shared[other, k]
+        spread = float(gaps.var(ddof=1))
+        total = spread + readers * max(float(common), 0.0)
+        variance[k, other] = total / readers
+        df[k, other] = total**2 * (readers - 1) / spread**2 if spread > 0 else np.inf
+    return _ReaderAnalysis(theta.mean(axis=1), variance, df)
+
+
+def between_readers(gaps: Floats, influences: Floats) -> ReaderContrast:
+    """Mean of differences that readers have with themselves, or with a model.
+
+    Parameters
+    ----------
+    gaps
+        The competitor less each reader, (readers,).
+    influences
+        Of every unit on them, (readers, units).
+    """
+    _refuse_too_few(len(gaps))
+    covariance = _covariance(influences)[None, :, None, :]
+    done = obuchowski_rockette(gaps[None], covariance)
+    return ReaderContrast(
+        float(done.values[0]),
+        _spread(done.variance[0, 0], done.df[0, 0]),
+        len(gaps),
+        paired=True,
+    )
 
 
 def between_arms(values: Floats, influences: Floats) -> ReaderContrast:
@@ -118,16 +151,38 @@ def between_arms(values: Floats, influences: Floats) -> ReaderContrast:
     read = np.isfinite(values)
     both = read.all(axis=0)
     if both.sum() >= FEWEST:
-        return _paired(
-            values[0, both] - values[1, both], influences[0, both] - influences[1, both]
-        )
-    sides = []
-    for arm in range(2):
-        alone = read[arm] & ~both
-        for few in (read[arm], alone):
-            _refuse_too_few(int(few.sum()))
-        sides.append((values[arm, alone], influences[arm, alone]))
-    return _split(sides)
+        gaps, moved = values[0] - values[1], influences[0] - influences[1]
+        return between_readers(gaps[both], moved[both])
+    alone = read & ~both
+    for few in (*read, *alone):
+        _refuse_too_few(int(few.sum()))
+    sides = [side[here] for side, here in zip(values, alone, strict=True)]
+    parts = [float(side.var(ddof=1)) / len(side) for side in sides]
+    number = len(sides[0])
+    covariance = _covariance(influences[alone])
+    np.fill_diagonal(covariance, np.nan)
+    first, second = np.split(covariance, [number])
+    shared = np.nanmean(first[:, :number]) + np.nanmean(second[:, number:])
+    whole = sum(parts) + max(float(shared - 2 * first[:, number:].mean()), 0.0)
+    below = sum(part**2 / (len(side) - 1) for part, side in zip(parts, sides, strict=True))
+    spread = _spread(whole, whole**2 / below if below > 0 else math.inf)
+    gap = float(sides[0].mean() - sides[1].mean())
+    return ReaderContrast(gap, spread, len(covariance), paired=False)
+
+
+def of_readers(contrasts: Sequence[ReaderContrast]) -> TwoWay:
+    """The same as values side by side, each with an uncertainty of its own."""
+    variance, df = (
+        np.diag([getattr(contrast.spread, name) for contrast in contrasts])
+        for name in ("items", "df_items")
+    )
+    zero = np.zeros_like(variance)
+    values = np.array([contrast.value for contrast in contrasts])
+    return TwoWay(values, variance, zero, zero, zero, df, 0.0, 0.0, Population())
+
+
+def _spread(variance: float, df: float) -> Spread:
+    return Spread(float(variance), df_items=float(df))
 
 
 def _refuse_too_few(readers: int) -> None:
@@ -141,42 +196,8 @@ def _refuse_too_few(readers: int) -> None:
         )
 
 
-def _paired(gaps: Floats, influences: Floats) -> ReaderContrast:
-    """Mean of differences that readers have in common with themselves."""
-    readers = len(gaps)
-    spread = float(gaps.var(ddof=1))
-    shared = readers * max(_mean_covariance(influences, influences, apart=True), 0.0)
-    whole = spread + shared
-    df = (readers - 1) * whole**2 / spread**2 if spread > 0 else math.inf
-    return ReaderContrast(
-        float(gaps.mean()), math.sqrt(whole / readers), df, readers, paired=True
-    )
-
-
-def _split(sides: list[tuple[Floats, Floats]]) -> ReaderContrast:
-    """Difference of the means of two sets of readers."""
-    parts = [float(values.var(ddof=1)) / len(values) for values, _ in sides]
-    (first, moved), (second, other) = sides
-    shared = (
-        _mean_covariance(moved, moved, apart=True)
-        + _mean_covariance(other, other, apart=True)
-        - 2 * _mean_covariance(moved, other, apart=False)
-    )
-    whole = sum(parts) + max(shared, 0.0)
-    below = sum(
-        part**2 / (len(values) - 1) for part, (values, _) in zip(parts, sides, strict=True)
-    )
-    df = whole**2 / below if below > 0 else math.inf
-    gap = float(first.mean() - second.mean())
-    return ReaderContrast(gap, math.sqrt(whole), df, len(first) + len(second), paired=False)
-
-
-def _mean_covariance(first: Floats, second: Floats, *, apart: bool) -> float:
-    """Mean over pairs of readers; `apart` leaves out a reader with itself."""
-    units = first.shape[1]
+def _covariance(influences: Floats) -> Floats:
+    """Covariance over units of the values of readers, (readers, readers)."""
+    units = influences.shape[1]
     factor = units / (units - 1)
-    covariance = factor * float(first.sum(axis=0) @ second.sum(axis=0))
-    if not apart:
-        return float(covariance / (len(first) * len(second)))
-    same = factor * float((first * second).sum())
-    return float((covariance - same) / (len(first) * (len(first) - 1)))
+    return np.asarray(factor * influences @ influences.T)

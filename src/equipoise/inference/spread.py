@@ -34,7 +34,7 @@ non-inferiority, and has a name of its own.
 import math
 from dataclasses import replace
 from enum import Enum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -199,7 +199,7 @@ class Spread:
     df_seeds: float = math.inf
     trials: Trials | None = None
 
-    @property
+    @cached_property
     def parts(self) -> tuple[float, float, float]:
         """The parts that count: items (draws, seeds), annotators, cells; 0 for rounding."""
         parts, limit = self._counted(), _NOTHING * self.floor
@@ -229,7 +229,7 @@ class Spread:
             return whole**2 / self.df_items
         return (whole - self.seeds) ** 2 / self.df_items + self.seeds**2 / self.df_seeds
 
-    @property
+    @cached_property
     def variance(self) -> float:
         """Variance of the number."""
         items, annotators, cells = self.parts

@@ -42,6 +42,7 @@ from equipoise.types.notices import value_from_json, value_to_json
 
 Read = TypeVar("Read")
 AGAIN = "write the run again"
+_LINE = json.JSONEncoder(allow_nan=False)
 
 
 def encode(value: Any) -> Any:
@@ -330,10 +331,10 @@ def json_lines(value: Any, edge: str = "\n") -> str:
      ]
     }
     """
-    named = isinstance(value, Mapping)
+    named = isinstance(value, dict)
     parts = value.values() if named else value if isinstance(value, list) else ()
-    if not any(isinstance(part, Mapping | list) for part in parts):
-        return json.dumps(value, allow_nan=False)
+    if not any(isinstance(part, dict | list) for part in parts):
+        return _LINE.encode(value)
     deeper = f"{edge} "
     lines = [json_lines(part, deeper) for part in parts]
     if named:

@@ -26,6 +26,7 @@ from equipoise.types import (
     Predictions,
     choice,
     count,
+    counted,
     hint,
     immutable,
     listed,
@@ -267,12 +268,11 @@ def _gaps(question: TaskTruth, model: Predictions) -> str:
     parts = []
     without = [item for item in question.items if item not in have]
     if without:
-        parts.append(
-            f"{len(without):,} annotated items without predictions ({listed(without)})"
-        )
+        missing = counted(len(without), "annotated item")
+        parts.append(f"{missing} without predictions ({listed(without)})")
     extra = [item for item in model.items if item not in need]
     if extra:
-        parts.append(f"{len(extra):,} predictions for unknown items ({listed(extra)})")
+        parts.append(f"{count(len(extra), 'prediction')} for unknown items ({listed(extra)})")
     return " and ".join(parts)
 
 

@@ -12,6 +12,11 @@ with scores and no stated cut is compared by its sensitivity at the reader's own
 positives; scores are never cut where nobody scored. Several classes are compared by accuracy,
 grades by quadratic weighted kappa, or by the metric named.
 
+Whatever predicts is a competitor: it has a row, by its decisions (judge, panel, arm of readers)
+or by its scores (detector, uncertainty method), and the gain over every reader with its
+influences; runs with different seeds are one row, their mean. Readers with and without aid are
+laid out by `equipoise.study.reader_arms` and pooled as regulators do, in the same table.
+
 Examples
 --------
 >>> from equipoise.datasets.demo import reading_study
@@ -22,8 +27,10 @@ Examples
 <Decision.SUPERIOR: 'superior'>
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
+from functools import partial
+from itertools import cycle
 from typing import NamedTuple
 
 import numpy as np
@@ -38,12 +45,13 @@ from equipoise.inference.reader_contrasts import (
     kish_factor,
     matched_gains,
 )
-from equipoise.metrics import Metric, named
+from equipoise.metrics import Influence, Metric, named
 from equipoise.study.alignment import Aligned
 from equipoise.study.arguments import default_metrics
 from equipoise.study.study import Settings, Study
 from equipoise.study.thresholds import with_thresholds
 from equipoise.study.truth import TaskTruth
+from equipoise.study.uncertainty import influence_of, scored_class_slopes
 from equipoise.types import (
     Annotations,
     Claim,
@@ -67,6 +75,8 @@ from equipoise.types import (
 OTHERS, GOLD = "others", "gold"  # truths
 MATCHED, BALANCED = "matched_sensitivity", "balanced_accuracy"
 SENSITIVITY, SPECIFICITY = "sensitivity", "specificity"
+SIDES = (BALANCED, SENSITIVITY, SPECIFICITY)
+RATED = "auroc"  # where readers rate items
 TITLES = {
     MATCHED: "sensitivity at equal false positives",
     BALANCED: "balanced accuracy",
@@ -79,6 +89,7 @@ TRUTHS = {
 }
 POSSIBLE = "models that could be first, against readers"
 ALL_MODELS = "all models against readers"
+ARMS = "arms of readers"
 ALL_TASKS = "models against readers, task by task"
 MOST = 100  # readers that are compared, those with most votes
 KINDS = ("binary", "nominal", "ordinal")
@@ -86,9 +97,9 @@ ABOUT_CUTS = ("thresholds", "cross_fitted", "tuning_split")
 
 
 class Row(NamedTuple):
-    """A model by a measure."""
+    """A competitor by a measure."""
 
-    model: str
+    competitor: str
     measure: str
 
 
@@ -103,7 +114,7 @@ class ModelScores(NamedTuple):
         Of models without a stated cut, and with one, (models, items); of several classes both
         are empty.
     distributions
-        For a metric that takes classes, (models, items, classes).
+        For a metric, (models, items, classes).
     metric
         That metric; None where decisions are compared by balanced accuracy, or by one side.
     """
@@ -114,65 +125,101 @@ class ModelScores(NamedTuple):
     distributions: Mapping[str, Floats]
     metric: Metric | None
 
-    def gains(self, items: Ints, answer: Floats, truth: Floats) -> Gains | None:
-        """Every row over a reader with these answers; None where that is undefined."""
-        parts: dict[Row, tuple[Gains, int]] = {}
-        yes, right = answer[:, -1], truth[:, -1]
+    @property
+    def measures(self) -> Names:
+        """By what readers alone have a value, that of the verdict first."""
+        if self.metric is not None:
+            return (self.metric.name,)
+        first = self.rows[0].measure
+        return SIDES if first == MATCHED else (first, *(x for x in SIDES if x != first))
+
+    @property
+    def lower(self) -> str:
+        """The measure of which less is better, if it is one."""
+        less = self.metric is not None and self.metric.better == "lower"
+        return self.metric.name if self.metric and less else ""
+
+    @property
+    def titles(self) -> Mapping[str, str]:
+        """What measures are called."""
+        return TITLES | ({self.metric.name: self.metric.title} if self.metric else {})
+
+    def gains(self, votes: Readings) -> Gains | None:
+        """Every row over a reader with these votes; None where that is undefined."""
+        items, yes, right = votes.item, votes.answer[:, -1], votes.truth[:, -1]
+        parts: list[tuple[str, Iterable[str], Gains | None]] = []
         if self.scores:
             scores = np.stack([score[items] for score in self.scores.values()])
-            parts |= _by_model(MATCHED, self.scores, matched_gains(scores, yes, right))
+            parts += [(MATCHED, self.scores, matched_gains(scores, yes, right))]
         if self.called:
             called = np.stack([decided[items] for decided in self.called.values()])
-            by_measure = decision_gains(called, yes, right) or (None,) * 3
-            for measure, gains in zip(
-                (BALANCED, SENSITIVITY, SPECIFICITY), by_measure, strict=True
-            ):
-                parts |= _by_model(measure, self.called, gains)
+            by_side = decision_gains(called, yes, right) or (None,) * 3
+            parts += [(side, self.called, x) for side, x in zip(SIDES, by_side, strict=True)]
         if self.metric is not None and self.distributions:
             predicted = [values[items] for values in self.distributions.values()]
-            gains = _metric_gains(self.metric, predicted, answer, truth)
-            parts |= _by_model(self.metric.name, self.distributions, gains)
-        if not set(self.rows) <= set(parts):
+            gains = _metric_gains(self.metric, predicted, votes)
+            parts += [(self.metric.name, self.distributions, gains)]
+        places = {
+            Row(model, measure): (gains, place)
+            for measure, models, gains in parts
+            for place, model in enumerate(models)
+            if gains is not None
+        }
+        if not set(self.rows) <= set(places):
             return None
-        chosen = [parts[row] for row in self.rows]
-        joint = Gains(
-            np.array([gains.value[place] for gains, place in chosen]),
-            np.array([gains.gain[place] for gains, place in chosen]),
-            np.stack([gains.influence[place] for gains, place in chosen]),
-            np.stack([gains.by_truth[place] for gains, place in chosen]),
-            chosen[0][0].scale,
+        chosen = [places[row] for row in self.rows]
+        value, gain, influence, by_truth = (
+            np.stack([getattr(gains, name)[place] for gains, place in chosen])
+            for name in Gains._fields[:4]
         )
+        joint = Gains(value, gain, influence, by_truth, chosen[0][0].scale)
         return None if np.isnan(joint.gain).any() else joint
 
+    def of_reader(self, votes: Readings) -> tuple[Floats, Floats] | None:
+        """Values of a reader alone, and how each vote moves them; None where undefined."""
+        if self.metric is not None:
+            part = _signed(self.metric, votes.answer, votes.truth)
+            value, influence = np.array([part.value]), part.items[None]
+            return None if np.isnan(part.value) else (value, influence)
+        answer, never = votes.answer.T, np.zeros(len(votes.answer))
+        over_never = decision_gains(answer, never, votes.truth[:, 0])
+        if over_never is None:
+            return None
+        by_side = dict(zip(SIDES, over_never, strict=True))
+        sides = [by_side[side] for side in self.measures]
+        value = np.concatenate([side.value + side.gain for side in sides])
+        return value, np.concatenate([side.influence for side in sides])
 
-def _by_model(
-    measure: str, models: Mapping[str, Floats], gains: Gains | None
-) -> dict[Row, tuple[Gains, int]]:
-    """Where the gains of each model stand; nothing where they are undefined."""
-    if gains is None:
-        return {}
-    return {Row(model, measure): (gains, place) for place, model in enumerate(models)}
 
-
-def _metric_gains(
-    metric: Metric, predicted: Sequence[Floats], answer: Floats, truth: Floats
-) -> Gains:
-    """Gains by a metric of classes, positive where the model is better."""
-    assert metric.influence is not None
-    yes_no = answer.shape[1] == 1
-    if yes_no:
+def _signed(metric: Metric, answer: Floats, truth: Floats) -> Influence:
+    """Value of some answers and its derivatives, positive is better; nan where undefined."""
+    yes = truth[:, -1]
+    factor: Floats | float = kish_factor(np.ones(len(truth)))
+    if metric.labels == "classes":  # influences are centred in each class
+        if min(yes.sum(), (1 - yes).sum()) == 0:
+            return Influence(np.nan, yes, yes)
+        factor = yes * kish_factor(yes) + (1 - yes) * kish_factor(1 - yes)
+        answer = answer[:, 0]
+    elif truth.shape[1] == 1:
         answer, truth = (np.hstack([1 - x, x]) for x in (answer, truth))
     sign = 1.0 if metric.better == "higher" else -1.0
-    reader = metric.influence(metric.prepare(answer), truth)
-    models = [metric.influence(metric.prepare(values), truth) for values in predicted]
-    slope = np.stack([sign * (model.shares - reader.shares) for model in models])
-    factor = sign * kish_factor(np.ones(len(answer)))
+    part = influence_of(metric, metric.prepare(answer), truth.T)
+    return Influence(sign * part.value, sign * factor * part.items, sign * part.shares)
+
+
+def _metric_gains(metric: Metric, predicted: Sequence[Floats], votes: Readings) -> Gains:
+    """Gains by a metric, positive where the model is better."""
+    reader = _signed(metric, votes.answer, votes.truth)
+    models = [_signed(metric, values, votes.truth) for values in predicted]
+    classes = votes.truth.shape[1]
     return Gains(
         np.full(len(models), reader.value),
-        np.array([sign * (model.value - reader.value) for model in models]),
-        np.stack([factor * (model.items - reader.items) for model in models]),
-        slope[:, :, 1:] - slope[:, :, :1] if yes_no else slope,
-        1 / len(answer),
+        np.array([model.value - reader.value for model in models]),
+        np.stack([model.items - reader.items for model in models]),
+        np.stack(
+            [scored_class_slopes(model.shares - reader.shares, classes) for model in models]
+        ),
+        1 / len(votes.item),
     )
 
 
@@ -210,7 +257,8 @@ class ReaderTable:
     models, readers
         Their names.
     rows
-        A model by a measure each; the first are one of every model, and make claims.
+        A competitor by a measure each; the first are one of every competitor, arms before
+        models, and make claims.
     contrasts
         On average over the tasks.
     tasks
@@ -223,6 +271,12 @@ class ReaderTable:
         Level, margin, and what counts as a sample.
     notices
         What the user should know.
+    arms
+        In which readers read, that without aid first; empty where they are no competitors.
+    designs
+        Of arms, by row: how many readers it rests on, and whether they are paired.
+    lower
+        The measure of which less is better: values of readers have the other sign.
     """
 
     truth: str
@@ -235,37 +289,30 @@ class ReaderTable:
     yes_no: bool
     settings: Settings
     notices: Notices = field(default=())
+    arms: Names = ()
+    designs: Sequence[tuple[int, bool]] = ()
+    lower: str = ""
 
     __repr__ = short_repr
 
-    def measure(self, model: str) -> str:
-        """By what a model is compared in the verdict."""
-        return self.rows[self.models.index(model)].measure
+    @property
+    def competitors(self) -> Names:
+        """Arms with aid, then models, as the first rows are."""
+        return (*self.arms[1:], *self.models)
+
+    def measure(self, competitor: str) -> str:
+        """By what a competitor is compared in the verdict."""
+        return self.rows[self.competitors.index(competitor)].measure
+
+    def against(self, competitor: str) -> str:
+        """With whom a competitor is compared: readers, those without aid, or their arm."""
+        baseline = self.arms[0] if self.arms else ""
+        return baseline if competitor in self.arms else f"{baseline} readers".strip()
 
     def above(self, row: int) -> tuple[int, int, int]:
         """Over how many readers the estimate is above 0, and below, and how many there are."""
         gain = self.contrasts.gain[row][self.contrasts.weight > 0]
         return int((gain > 0).sum()), int((gain < 0).sum()), len(gain)
-
-    def claims(self, possible: Sequence[str]) -> Mapping[tuple[str, Whom], Claim]:
-        """Claims on the mean over readers, by model and population.
-
-        Models that could be first are one family, so that the leader is claimed for no more
-        than any of them; models that could not are claimed in the family of all.
-
-        Parameters
-        ----------
-        possible
-            Models that could be the first.
-        """
-        how, contrasts = self.settings, self.contrasts
-        like_these = Whom.LIKE_THESE if how.items == "random" else Whom.THESE_ITEMS
-        claims: dict[tuple[str, Whom], Claim] = {}
-        if how.items == "random":
-            claims |= self._claims(contrasts.these, Whom.THESE_READERS, possible)
-        if contrasts.like_these.population.annotators:
-            claims |= self._claims(contrasts.like_these, like_these, possible)
-        return claims
 
     def ranges(self, task: str) -> Mapping[str, tuple[float, float]]:
         """Lowest and highest sensitivity and specificity of the readers of a task."""
@@ -277,6 +324,27 @@ class ReaderTable:
             if not np.isnan(values).all()
         }
 
+    def claims(self, possible: Sequence[str]) -> Mapping[tuple[str, Whom], Claim]:
+        """Claims on the mean over readers, by competitor and population, the widest last.
+
+        Models that could be first are one family, so that the leader is claimed for no more
+        than any of them; models that could not are claimed in the family of all; arms are a
+        family of their own.
+
+        Parameters
+        ----------
+        possible
+            Models that could be the first.
+        """
+        inside = tuple(model for model in self.models if model in possible)
+        families = ((ARMS, self.arms[1:]), (ALL_MODELS, self.models), (POSSIBLE, inside))
+        return {
+            (competitor, whom): claim
+            for whom, cell in self._populations(self.contrasts)
+            for family in families
+            for competitor, claim in self._of_family(cell, family, whom).items()
+        }
+
     def task_claims(
         self, models: Sequence[str], possible: Sequence[str]
     ) -> Mapping[tuple[str, str], Claim]:
@@ -285,34 +353,27 @@ class ReaderTable:
         Of readers like these, or of these readers where they are too few to stand for others;
         of a single task they are those on the mean.
         """
-        whom = Whom.LIKE_THESE if self.settings.items == "random" else Whom.THESE_ITEMS
-        if len(self.tasks) == 1:
-            of_mean = self.claims(possible)
-            of_task = {
-                model: of_mean.get((model, whom), of_mean.get((model, Whom.THESE_READERS)))
-                for model in models
-            }
-            return {(self.tasks[0].task, m): claim for m, claim in of_task.items() if claim}
         claims: dict[tuple[str, str], Claim] = {}
+        if len(self.tasks) == 1:
+            of_mean, task = self.claims(possible), self.tasks[0].task
+            return {(task, m): claim for (m, _), claim in of_mean.items() if m in models}
         for part in self.tasks:
-            if part.contrasts is None:
-                continue
-            others = part.contrasts.like_these.population.annotators
-            cell = part.contrasts.like_these if others else part.contrasts.these
-            kind = whom if others else Whom.THESE_READERS
-            here = self._of_family(cell, (ALL_TASKS, models), kind, part.task)
-            claims |= {(part.task, model): claim for model, claim in here.items()}
+            for whom, cell in self._populations(part.contrasts)[-1:]:
+                here = self._of_family(cell, (ALL_TASKS, models), whom, part.task)
+                claims |= {(part.task, model): claim for model, claim in here.items()}
         return claims
 
-    def _claims(
-        self, cell: TwoWay, whom: Whom, possible: Sequence[str]
-    ) -> dict[tuple[str, Whom], Claim]:
-        inside = tuple(model for model in self.models if model in possible)
-        claims = {}
-        for name, members in ((ALL_MODELS, self.models), (POSSIBLE, inside)):
-            for model, claim in self._of_family(cell, (name, members), whom).items():
-                claims[model, whom] = claim
-        return claims
+    def _populations(self, contrasts: ReaderContrasts | None) -> list[tuple[Whom, TwoWay]]:
+        """Whom something can be claimed for, the widest last."""
+        cells: list[tuple[Whom, TwoWay]] = []
+        if contrasts is None:
+            return cells
+        random, others = self.settings.items == "random", contrasts.like_these
+        if random and contrasts.these is not None:
+            cells.append((Whom.THESE_READERS, contrasts.these))
+        if others.population.annotators:
+            cells.append((Whom.LIKE_THESE if random else Whom.THESE_ITEMS, others))
+        return cells
 
     def _of_family(
         self, cell: TwoWay, of: tuple[str, Sequence[str]], whom: Whom, task: str = ""
@@ -320,14 +381,20 @@ class ReaderTable:
         """Claims that hold together; those on a task with those on all others."""
         how, (name, members), tasks = self.settings, of, len(self.tasks) if task else 1
         family, level = ClaimFamily(name, tasks * len(members)), 1 - (1 - how.level) / tasks
-        places = [self.models.index(model) for model in members]
-        widths = simultaneous_widths(cell.subset(places), level).tolist()
+        places = [self.competitors.index(competitor) for competitor in members]
+        if self.arms:  # by Bonferroni's levels
+            level = 1 - (1 - how.level) / max(len(members), 1)
+            widths = [cell.of(place).half_width(level) for place in places]
+        else:
+            widths = simultaneous_widths(cell.subset(places), level).tolist()
         truth, claims = TRUTHS[self.truth][not self.yes_no], {}
         for place, width in zip(places, widths, strict=True):
             row, value = self.rows[place], float(cell.values[place])
             metric = self.titles[row.measure] + (f" ({task})" if task else "")
-            claims[row.model] = Claim(
-                Estimand(metric, truth, row.model, "readers"), whom, family, value,
+            competitor = row.competitor
+            estimand = Estimand(metric, truth, competitor, self.against(competitor))
+            claims[competitor] = Claim(
+                estimand, whom, family, value,
                 value - width, value + width, how.level, how.margin,
             )  # fmt: skip
         return claims
@@ -342,17 +409,13 @@ def reader_tables(study: Study) -> tuple[ReaderTable, ...]:
         Models and votes of people with names.
     """
     study = with_stated_cuts(study.everybody)
-    annotations = study.annotations
-    codes = people_who_voted(annotations)
-    cuts = [note for note in study.notices if note.code in ABOUT_CUTS]
-    scored = [model_scores(study, aligned) for aligned in study.aligned]
+    codes = people_who_voted(study.annotations)
     tables = []
     for truth, lay_out in ((OTHERS, _by_others), (GOLD, by_gold)):
-        laid = [lay_out(annotations, aligned.question, codes) for aligned in study.aligned]
-        laid = with_shared_units(annotations, study.aligned, laid)
-        table = _table(study, truth, (codes, laid), scored)
+        laid = [lay_out(study.annotations, task.question, codes) for task in study.aligned]
+        table = _table(study, truth, codes, with_shared_units(study, laid))
         if table is not None:
-            tables.append(replace(table, notices=(*cuts, *table.notices)))
+            tables.append(table)
     if not tables:
         got = f"{count(len(codes), 'annotator')} without an item that can be compared"
         raise _refusal(got)
@@ -393,29 +456,39 @@ def _refusal(got: str) -> InputError:
 # ---- what models say -----------------------------------------------------------------------
 
 
-def model_scores(study: Study, aligned: Aligned) -> ModelScores:
-    """What the models of a task say, and by what each is compared."""
-    metric = _named_metric(study)
-    if len(aligned.question.classes) > 1:
+def model_scores(study: Study, aligned: Aligned, *, rated: bool = False) -> ModelScores:
+    """What the models of a task say, and by what each is compared.
+
+    Parameters
+    ----------
+    study, aligned
+        Models and truth, and those of a task.
+    rated
+        Whether readers rate items, so that everybody has a curve.
+    """
+    metric, several = _named_metric(study), len(aligned.question.classes) > 1
+    if rated or several:
         usual = "quadratic_weighted_kappa" if aligned.question.ordered else "accuracy"
-        metric = metric or named(usual)
-        shares = {model: aligned.distributions(model) for model in aligned.scores}
+        metric = named(RATED) if rated else metric or named(usual)
+        shares = {
+            model: aligned.distributions(model) if several else score[:, None]
+            for model, score in aligned.scores.items()
+        }
         by_metric = tuple(Row(model, metric.name) for model in shares)
         return ModelScores(by_metric, {}, {}, shares, metric)
     cut = models_with_cut(study)
     called = {
-        model: aligned.decided.get(model, aligned.scores[model])
-        for model in aligned.scores
+        model: aligned.decided.get(model, score)
+        for model, score in aligned.scores.items()
         if model in cut
     }
     scores = {model: score for model, score in aligned.scores.items() if model not in cut}
-    of_class = metric is None or metric.name in TITLES
     measure = BALANCED if metric is None else metric.name
     rows = [Row(model, measure if model in cut else MATCHED) for model in aligned.scores]
-    sides = [side for side in (SENSITIVITY, SPECIFICITY) if side != measure]
-    rows += [Row(model, side) for model in called for side in sides]
-    shares = {} if of_class else {m: np.stack([1 - x, x], axis=1) for m, x in called.items()}
-    return ModelScores(tuple(rows), scores, called, shares, None if of_class else metric)
+    rows += [Row(m, side) for m in called for side in SIDES[1:] if side != measure]
+    metric = None if measure in TITLES else metric
+    shares = {model: score[:, None] for model, score in called.items()}
+    return ModelScores(tuple(rows), scores, called, shares, metric)
 
 
 def models_with_cut(study: Study) -> frozenset[str]:
@@ -492,17 +565,23 @@ def by_gold(annotations: Annotations, question: TaskTruth, codes: Ints) -> Readi
     return replace(pairs, item=item, unit=item, truth=question.shares.T[item])
 
 
-def with_shared_units(
-    annotations: Annotations, aligned: Sequence[Aligned], laid: Sequence[Readings | None]
-) -> list[Readings | None]:
-    """The same with groups of items, or items, counted over all tasks, sorted by them."""
+def with_shared_units(study: Study, laid: Sequence[Readings | None]) -> list[Readings | None]:
+    """The same with groups of items, or items, counted over all tasks, sorted by them.
+
+    Parameters
+    ----------
+    study
+        Whose tasks these are.
+    laid
+        Readings of every task, perhaps several times.
+    """
+    tasks, group = cycle(study.aligned), study.annotations.group
     places = [
         np.zeros(0, dtype=np.int64) if part is None else task.question.place[part.item]
-        for task, part in zip(aligned, laid, strict=True)
+        for task, part in zip(tasks, laid, strict=False)
     ]
-    group = np.concatenate(places)
-    group = group if annotations.group is None else annotations.group[group]
-    unit = np.unique(group, return_inverse=True)[1]
+    whole = np.concatenate(places)
+    unit = np.unique(whole if group is None else group[whole], return_inverse=True)[1]
     units = np.split(unit, np.cumsum([len(place) for place in places])[:-1])
     return [
         None if part is None else part.in_units(codes)
@@ -514,40 +593,31 @@ def with_shared_units(
 
 
 def _table(
-    study: Study,
-    truth: str,
-    laid: tuple[Ints, Sequence[Readings | None]],
-    scored: Sequence[ModelScores],
+    study: Study, truth: str, codes: Ints, readings: Sequence[Readings | None]
 ) -> ReaderTable | None:
     """Contrasts of every task, and of their average."""
-    codes, readings = laid
     annotations, how = study.annotations, study.settings
     compared, notices = _compared(codes, readings)
-    named_units = "items" if annotations.group is None else "groups"
-    models = tuple(study.aligned[0].scores)
-    group = annotations.annotator_group
-    group = None if group is None else group[codes]
-
-    def contrasts(
-        tasks: Sequence[tuple[Readings, list[Gains | None]]],
-    ) -> ReaderContrasts | None:
-        return compare_readers(
-            tasks, len(models), units=named_units, items=how.items == "random",
-            annotators=how.annotators == "random", group=group,
-        )  # fmt: skip
-
+    scored = [model_scores(study, aligned) for aligned in study.aligned]
+    models, group = tuple(study.aligned[0].scores), annotations.annotator_group
+    contrasts = partial(
+        compare_readers,
+        leading=len(models),
+        units="items" if annotations.group is None else "groups",
+        items=how.items == "random",
+        annotators=how.annotators == "random",
+        group=None if group is None else group[codes],
+    )
     parts, tasks = [], []
     for aligned, part, scores in zip(study.aligned, readings, scored, strict=True):
-        task: list[tuple[Readings, list[Gains | None]]] = []
-        if part is not None:
-            task = [(part, list(_gains(part, scores, compared, len(codes))))]
-        parts += task
-        tasks.append(_of_task(aligned.question.task, contrasts(task), part, len(codes)))
+        gains = [] if part is None else [(part, _gains(part, scores, compared, len(codes)))]
+        parts += gains
+        tasks.append(_of_task(aligned.question.task, contrasts(gains), part, len(codes)))
     whole = tasks[0].contrasts if len(tasks) == 1 else contrasts(parts)
     if whole is None:
         return None
+    cuts = [note for note in study.notices if note.code in ABOUT_CUTS]
     names = annotations.annotators or ()
-    metrics = {scored[0].metric.name: scored[0].metric.title} if scored[0].metric else {}
     return ReaderTable(
         truth=truth,
         models=models,
@@ -555,41 +625,34 @@ def _table(
         rows=scored[0].rows,
         contrasts=whole,
         tasks=tuple(tasks),
-        titles=TITLES | metrics,
+        titles=scored[0].titles,
         yes_no=len(study.aligned[0].question.classes) == 1,
         settings=how,
-        notices=(*notices, *_few(whole, how)),
+        notices=(*cuts, *notices, *_few(whole, how)),
+        lower=scored[0].lower,
     )
 
 
-def _compared(
-    codes: Ints, readings: Sequence[Readings | None]
-) -> tuple[frozenset[int], list[Notice]]:
+def _compared(codes: Ints, readings: Sequence[Readings | None]) -> tuple[Ints, list[Notice]]:
     """The readers with most votes, and that the others are left out."""
-    load = np.sum(
-        [np.bincount(part.reader, minlength=len(codes)) for part in readings if part], axis=0
-    ) * np.ones(len(codes))
+    read = [part.reader for part in readings if part]
+    load = np.bincount(np.concatenate([codes[:0], *read]), minlength=len(codes))
     active = np.flatnonzero(load)
     order = active[np.argsort(-load[active], kind="stable")]
     if len(active) <= MOST:
-        return frozenset(active.tolist()), []
+        return active, []
     text = "Of {people:count} annotators the {most:count} with most votes are compared."
-    more = notice("readers_most", text, people=len(active), most=MOST)
-    return frozenset(order[:MOST].tolist()), [more]
+    return order[:MOST], [notice("readers_most", text, people=len(active), most=MOST)]
 
 
 def _gains(
-    readings: Readings, scores: ModelScores, compared: frozenset[int], readers: int
-) -> Iterator[Gains | None]:
+    readings: Readings, scores: ModelScores, compared: Ints, readers: int
+) -> list[Gains | None]:
     """What every model gains over every reader."""
-    for reader in range(readers):
-        votes = np.flatnonzero(readings.reader == reader)
-        if reader in compared and len(votes):
-            yield scores.gains(
-                readings.item[votes], readings.answer[votes], readings.truth[votes]
-            )
-        else:
-            yield None
+    gains: list[Gains | None] = [None] * readers
+    for reader in np.intersect1d(compared, readings.reader):
+        gains[reader] = scores.gains(readings.of_reader(reader))
+    return gains
 
 
 def _of_task(

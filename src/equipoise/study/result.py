@@ -128,6 +128,8 @@ class Evaluation:
         What the uncertainty of all models is made of, by task, metric and labels.
     inference, margin, matters, labels, looks
         As in `Settings`; the last look is this one.
+    together
+        How many evaluations like this one are one family, such as tasks of other truths.
     questions
         The truth of each task, on the items that were scored.
     scores
@@ -158,6 +160,7 @@ class Evaluation:
     matters: float | None = None
     labels: str = "soft"
     looks: tuple[Look, ...] = ()
+    together: int = 1
     questions: tuple[TaskTruth, ...] = ()
     scores: tuple[Mapping[str, Floats], ...] = ()
     decided: tuple[Mapping[str, Floats], ...] = ()
@@ -378,6 +381,7 @@ class Evaluation:
             higher = self.metrics[k].better == "higher"
             cell, single = self.cells[t][k][label], self.tasks[t] == MACRO
             tasks = 1 if single else max(len(self.tasks) - 1, 1)  # all but their average
+            tasks *= self.together
             self._families[key] = family(cell, higher=higher, level=self.level, questions=tasks)
         return self._families[key]
 
@@ -390,6 +394,7 @@ class Evaluation:
         good = higher_is_better(self.values[t, k, label], self.metrics[k].better)
         title, task = self.metrics[k].called(labels), self.tasks[t]
         where, several = f" ({task})" if task else "", len(self.tasks) > 1 and task != MACRO
+        several |= self.together > 1
         among = f"{title} in every task" if several else f"{title}{where}"
         family = ClaimFamily(f"all pairs of models by {among}", len(self.models))
         whose = cell.population.whose(labels)

@@ -461,7 +461,7 @@ class Uncertainty:
         items = np.stack([influence.items for influence in influences])
         slopes = np.stack(
             [
-                _scored_class_slopes(influence.shares, len(question.classes))
+                scored_class_slopes(influence.shares, len(question.classes))
                 for influence in influences
             ]
         )
@@ -714,7 +714,7 @@ def class_average(parts: Sequence[Influence], truth: Floats, average: str) -> In
     return Influence(value, moved, (shares * mass + (values - value)[None, :]) / mass.sum())
 
 
-def _scored_class_slopes(shares: Floats, classes: int) -> Floats:
+def scored_class_slopes(shares: Floats, classes: int) -> Floats:
     """Derivatives by the shares of scored classes: of a yes/no question, the positive one."""
     wide = shares[:, None] if shares.ndim == 1 else shares
     return wide[:, 1:] - wide[:, :1] if classes == 1 and wide.shape[1] == 2 else wide

@@ -95,7 +95,6 @@ from equipoise.types.findings import (
     cite,
     cited,
     columns,
-    families_in_words,
     finding_json,
     largest_by,
     left_out,

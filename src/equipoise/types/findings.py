@@ -102,6 +102,7 @@ Kind = Literal[
 ]  # fmt: skip
 Cell = str | float | int | bool | None | Sequence[str]
 Row = Mapping[str, Cell]
+FAMILIES = "Families"  # the term that lists them
 CELLS = {"cells": True}  # of a field with rows of a table, for `equipoise.read.codec`
 MOST_LETTERS = 240  # of an answer where it is one of many lines
 
@@ -354,6 +355,18 @@ class Report:
     card: Card | None = None
     command: str = ""
 
+    def with_families(self) -> "Report":
+        """The same with the families of what it asserts, and their level, among its terms."""
+        parts: list[Card | Finding] = [*self.findings]
+        if self.card is not None:
+            parts.insert(0, self.card)
+        names = dict.fromkeys(claim.held for part in parts for claim in part.claims)
+        terms = [term for term in self.terms if term[0] != FAMILIES]
+        if names:
+            text = "Claims of one family hold all together, so surely"
+            terms.append((FAMILIES, f"{text}: {'; '.join(names)}."))
+        return replace(self, terms=tuple(terms))
+
     @property
     def all_notices(self) -> Notices:
         """What the reader should know about everything and about each finding."""
@@ -524,14 +537,6 @@ def finding_json(finding: Finding) -> dict[str, JsonValue]:
         **({"claims": [_claim(claim) for claim in finding.claims]} if finding.claims else {}),
         "notices": list(worded(finding.notices)),
     }
-
-
-def families_in_words(parts: "Iterable[Card | Finding]") -> str:
-    """In which families claims hold, and how surely, as a sentence; empty without claims."""
-    names = dict.fromkeys(claim.held for part in parts for claim in part.claims)
-    if not names:
-        return ""
-    return f"Claims of one family hold all together, so surely: {'; '.join(names)}."
 
 
 def _claim(claim: Claim) -> JsonValue:

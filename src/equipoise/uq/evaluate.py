@@ -24,6 +24,7 @@ Examples
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -222,7 +223,10 @@ class UncertaintyEvaluation:
         ]
 
     def judged(self, task: UncertaintyTask, architecture: str) -> Evaluation | None:
-        """The contest of a task between methods, each with the score it is judged by."""
+        """The contest of a task between methods, each with the score it is judged by.
+
+        All pairs of methods in all tasks and architectures are one family.
+        """
         contest = self.contests.get((architecture, task.question))
         if contest is None:
             return None
@@ -231,7 +235,12 @@ class UncertaintyEvaluation:
             contest.names[method, self.chosen.get((architecture, task.key, method), "")]
             for method in methods
         ]
-        return contest.evaluation.subset(names)
+        together = sum(
+            (architecture, task.question) in self.contests
+            for task in self.tasks
+            for architecture in self.study.architectures
+        )
+        return replace(contest.evaluation.subset(names), together=together)
 
     def _task_rows(self, task: UncertaintyTask, architecture: str) -> Iterable[TaskRow]:
         contest = self.contests.get((architecture, task.question))

@@ -8,6 +8,7 @@ part is the better one where the paired difference excludes 0.
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations, product
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from equipoise.metrics import named
 from equipoise.types import (
     Card,
     Claim,
+    ClaimFamily,
     Column,
     Dot,
     Dots,
@@ -67,7 +69,10 @@ TERMS = (
     ("AUAC", "Mean accuracy on what is left as the least sure are left to a reader."),
     ("AURC", "The same of errors; E-AURC is what is more than the best order would leave."),
     ("ECE, MCE", "Mean and largest gap between probability and frequency over bins."),
-    ("Best group", "Methods than which no other is surely better, all pairs at once."),
+    (
+        "Best group",
+        "Methods than which no other is surely better, all pairs in all tasks at once.",
+    ),
     ("Null", "The correlation that noise of one size on every logit would give."),
 )
 NOTHING = "No task can be judged with these labels"
@@ -128,7 +133,7 @@ def evaluation_report(result: UncertaintyEvaluation) -> Report:
             f"{how.image} over labels. {_choice_sentence(result)}.",
         ),
         references=("baur2025", "depeweg2018", "geifman2019", "traub2024", "guo2017"),
-    )
+    ).with_families()
 
 
 def _choice_sentence(result: UncertaintyEvaluation) -> str:
@@ -254,11 +259,16 @@ def _card(result: UncertaintyEvaluation) -> Card:
 
 
 def _claims(result: UncertaintyEvaluation) -> Iterator[Claim]:
-    """What is claimed of every method on every task, all pairs of methods at once."""
-    for task, architecture in product(result.tasks, result.study.architectures):
-        judged = result.judged(task, architecture)
-        for claim in () if judged is None else judged.claims(task.metrics[0]):
-            yield claim.about(f"{task.title} {architecture}".strip())
+    """What is claimed of every method on every task, all pairs in all tasks at once."""
+    claims = [
+        claim.about(f"{task.title} {architecture}".strip())
+        for task, architecture in product(result.tasks, result.study.architectures)
+        if (judged := result.judged(task, architecture)) is not None
+        for claim in judged.claims(task.metrics[0])
+    ]
+    family = ClaimFamily("all pairs of methods in all tasks", len(claims))
+    for claim in claims:
+        yield replace(claim, family=family)
 
 
 def _leaders(result: UncertaintyEvaluation, architecture: str) -> str:
@@ -302,7 +312,7 @@ def _settled_by(result: UncertaintyEvaluation) -> str:
     if several:
         part = percent(max(share, 1 - share))
         clause += f", which make {part} of the variance between methods in the best groups"
-    return f"{clause}; all pairs of methods hold together (max-t)"
+    return f"{clause}; all pairs of methods in all tasks hold together (max-t)"
 
 
 def _seed_shares(cell: TwoWay, best: Sequence[bool]) -> list[float]:

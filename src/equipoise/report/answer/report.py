@@ -80,7 +80,6 @@ from equipoise.types import (
     columns,
     count,
     counted,
-    families_in_words,
     immutable,
     joined,
     left_out,
@@ -216,13 +215,12 @@ def answer_report(study: Study, wanted: AnswerContent, stage: Stage | None = Non
         findings = tuple(map(_by_standard, findings))
     sample, command = _sample_of(study.evaluation, study.voted), wanted.command
     card = make_card(answer, sample, nouns, base.notices, command=command)
-    families = families_in_words((card, *findings))
     return replace(
         base,
         card=card,
         findings=findings,
         known=_known(study, data, nouns),
-        terms=(*_terms(study), *([("Families", families)] if families else [])),
+        terms=tuple(_terms(study)),
         scope=study.evaluation.population.scope,
         methods=_methods(study, data),
         references=(
@@ -231,7 +229,7 @@ def answer_report(study: Study, wanted: AnswerContent, stage: Stage | None = Non
             *_truth_sources(study),
         ),
         task=study.evaluation.tasks[-1],
-    )
+    ).with_families()
 
 
 def _reversed(study: Study, front: RankedModels) -> Iterator[Notice]:

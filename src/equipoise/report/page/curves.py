@@ -47,6 +47,7 @@ SIDE = 12.0  # pixels from a plot to the names
 SHORT = 5  # letters under a tick that may reach beyond the side
 HIGH = 320.0  # pixels of a plot of points alone
 HALF = 400  # pixels of a plot in half a page
+AROUND = 35.0  # pixels above and below a point that its name can touch
 NAMED = 40  # with more points they have no names
 
 
@@ -175,6 +176,7 @@ def _point_names(
     top = min(frame.up.start, frame.up.end)
     for point, (x, y) in zip(points, spots, strict=True):
         tries: list[Label] = []
+        near = [label for label in covered if abs(label.y - y) < AROUND]
         for words in dict.fromkeys([point.name, shorten(point.name, ROOM)]):
             sides = [
                 Label(words, x, y + 4, "start", 11.0),
@@ -186,7 +188,7 @@ def _point_names(
             tries += [
                 label
                 for side in inside
-                for label in fitted([side], over=-3, taken=[*covered, *named])
+                for label in fitted([side], over=-3, taken=[*near, *named])
             ]
             if any(label.least <= HALF for label in tries):  # the whole name has room
                 break

@@ -9,9 +9,9 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
-from xml.sax.saxutils import escape, quoteattr
 
 from equipoise.read.writing import write_folder
 from equipoise.report.page.charts import draw
@@ -95,7 +95,7 @@ class _Writer(HTMLParser):
 
     def _open(self, tag: str, attributes: list[tuple[str, str | None]], end: str) -> None:
         inside = "".join(
-            f" {NAMES.get(name, name)}={quoteattr(NOT_XML.sub('�', text or ''))}"
+            f' {NAMES.get(name, name)}="{escape(NOT_XML.sub("�", text or ""))}"'
             for name, text in attributes
         )
         self.written.append(f"<{tag}{inside}{end}")
@@ -114,7 +114,7 @@ class _Writer(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         """Write text."""
-        self.written.append(escape(NOT_XML.sub("�", data)))
+        self.written.append(escape(NOT_XML.sub("�", data), quote=False))
 
 
 def _standalone(figure: Figure) -> str:
@@ -136,10 +136,11 @@ def _standalone(figure: Figure) -> str:
     high = y + EDGE
     head = (
         f'<svg xmlns="{SPACE}" width="{WIDE:g}" height="{high:g}" role="img" '
-        f'aria-label={quoteattr(_xml(figure.alternative))} viewBox="0 0 {WIDE:g} {high:g}">'
+        f'aria-label="{escape(_xml(figure.alternative))}" viewBox="0 0 {WIDE:g} {high:g}">'
     )
     ground = f'<rect width="100%" height="100%" fill="{theme(dark=False)["page"]}"/>'
-    return f"{head}<style>{escape(_style())}</style>{ground}{''.join(writer.written)}</svg>\n"
+    style = f"<style>{escape(_style(), quote=False)}</style>"
+    return f"{head}{style}{ground}{''.join(writer.written)}</svg>\n"
 
 
 def _xml(text: str) -> str:

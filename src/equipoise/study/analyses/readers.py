@@ -1,19 +1,20 @@
 """Readers: do the models do better than the people who set the truth?
 
-The words, tables and charts of `equipoise.study.competitors`. The estimate and its direction
-come first, then what is claimed of it, for these readers and for readers like these. Whatever
-is asserted is a `Claim`; per-reader gains are estimates, each with an interval of its own, from
-which nothing is concluded.
+The words, tables and charts of every table of contrasts: models next to readers by the votes of
+the others or by gold (`equipoise.study.competitors`), arms of readers and models alone
+(`equipoise.study.reader_arms`). The estimate and its direction come first, then what is claimed
+of it, for these readers and for readers like these. Whatever is asserted is a `Claim`;
+per-reader gains are estimates, each with an interval of its own, from which nothing is
+concluded.
 """
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 
 import numpy as np
 
 from equipoise.inference.ranks import higher_is_better
-from equipoise.study.analyses.reader_arms import is_reader_study, reader_study_finding
 from equipoise.study.blocks import LABELS
 from equipoise.study.competitors import (
     BALANCED,
@@ -25,9 +26,11 @@ from equipoise.study.competitors import (
     Row,
     reader_tables,
 )
+from equipoise.study.reader_arms import TIME, arms_study, is_reader_study, reader_study
 from equipoise.study.study import Study
 from equipoise.types import (
     UNDEFINED,
+    Annotations,
     Cell,
     Claim,
     Column,
@@ -46,6 +49,7 @@ from equipoise.types import (
     exact_percent,
     immutable,
     number,
+    percent,
     spanned,
 )
 
@@ -59,17 +63,31 @@ NOTE = (
     "by its sensitivity at the reader's own false positives. The mean over readers weighs them "
     "by information, so that few reads count little."
 )
+ARMS_NOTE = (
+    "Each reader is scored against the reference standard on the items it read. Arms are "
+    "compared by readers who read in both, else by readers who read in one; models alone with "
+    "the mean reader on the items of each. Sensitivity and specificity are estimates alone."
+)
 METHODS = (
     "Each reader was compared with the models on the items read, against the mean vote of the "
     "other readers or the reference standard; gains were averaged over readers by information "
     "weights (Paule and Mandel), with two-way variance of items and of readers as competitors "
     "and as makers of the truth, simultaneously over models (max-t)."
 )
+ARMS_METHODS = (
+    "Readers were compared with models alone, and arms with each other, against the "
+    "reference standard by the analysis of Obuchowski and Rockette [@obuchowski1995] with "
+    "degrees of freedom by Hillis [@hillis2007], readers and items random."
+)
 LEGEND = (
     "Gain: the model's value less the reader's, mean over readers; positive is better. "
     "Brackets: {level}, simultaneous over the models that could be first{others}. Above: over "
     "how many readers the estimate is above 0. Sensitivity and specificity at the cut are "
     "estimates alone."
+)
+ARMS_LEGEND = (
+    "Brackets: {level}, of claims simultaneous in their family; p and degrees of freedom of "
+    "each by itself, for items and readers like these. Gains in time are shares of it."
 )
 
 
@@ -84,17 +102,23 @@ class _Page:
     nouns: Nouns = field(default_factory=Nouns)
 
     @property
-    def row(self) -> int:
-        """Of the leader."""
-        return self.table.models.index(self.leader)
+    def values(self) -> list[float]:
+        """Mean gains, by row."""
+        return list(map(float, self.table.contrasts.like_these.values))
 
-    def claim(self, model: str, *whom: Whom) -> Claim | None:
-        """The claim on a model, for the first population that has one."""
-        return next((self.claims[model, x] for x in whom if (model, x) in self.claims), None)
+    @property
+    def level(self) -> str:
+        """Of all intervals, in words."""
+        return exact_percent(self.table.settings.level)
 
-    def others(self, model: str) -> Claim | None:
-        """The claim on readers like these."""
-        return self.claim(model, Whom.LIKE_THESE, Whom.THESE_ITEMS)
+    def populations(self, competitor: str) -> dict[str, Claim | None]:
+        """The claims on readers like these, and on these readers, by whom they speak for."""
+        people = self.nouns.annotators
+        like = (self.claims.get((competitor, x)) for x in (Whom.LIKE_THESE, Whom.THESE_ITEMS))
+        return {
+            f"{self._sampled} like these": next(filter(None, like), None),
+            f"these {people}": self.claims.get((competitor, Whom.THESE_READERS)),
+        }
 
     # ---- sentences ---------------------------------------------------------------------------
 
@@ -108,12 +132,20 @@ class _Page:
             return f"positives as the other {people} call them"
         return f"by the answers of the other {people}"
 
-    def sentence(self) -> str:
-        """The estimate and its direction, then what is claimed."""
-        gain = float(self.table.contrasts.these.values[self.row])
-        if math.isnan(gain):
-            return f"{self.leader} and {self.nouns.annotators} cannot be compared."
-        return f"{self._estimate(gain)}. {self._claimed()}"
+    def sentences(self) -> Iterator[str]:
+        """The estimate and its direction, then what is claimed: arms, then the first model."""
+        for place, competitor in enumerate(self.table.competitors):
+            if competitor in (self.leader, *self.table.arms):
+                gain = self.values[place]
+                if math.isnan(gain):
+                    people = self.nouns.annotators
+                    yield f"{competitor} and {people} cannot be compared."
+                else:
+                    estimate = self._estimate(place, gain)
+                    yield f"{estimate}. {self._claimed(competitor)}"
+        for place, row in enumerate(self.table.rows):
+            if row.measure == TIME:
+                yield self._saved(place, row.competitor)
 
     @property
     def _sampled(self) -> str:
@@ -121,142 +153,215 @@ class _Page:
         whom = self.table.contrasts.like_these.population
         return whom.people.replace("annotators", self.nouns.annotators)
 
-    def _estimate(self, gain: float) -> str:
+    def _estimate(self, place: int, gain: float) -> str:
         """How much better or worse, by whose truth, and over how many readers."""
-        measure, people = self.table.measure(self.leader), self.nouns.annotators
-        above, below, whole = self.table.above(self.row)
-        side, many = ("below", below) if gain < 0 else ("above", above)
-        each = f"each of {count(whole)}" if many == whole > 1 else f"{many} of {count(whole)}"
-        end = f"{people} on average, {self.truth} ({side} {each})"
+        competitor, measure = self.table.rows[place]
+        whom, extent = self._whom(place, gain)
+        end = f"{whom}, {self.truth} ({extent})"
         if measure == MATCHED:
             more = f"{_in_hundred(gain)} positives {'than' if gain else 'as'}"
-            return f"At equal false positives {self.leader} finds {more} {end}"
-        title = self.table.titles[measure]
-        size = number(abs(gain), 2)
-        way = "higher" if gain > 0 else "lower"
-        apart = f"{size} {way} than" if gain else "the same as"
-        start = f"{capital(title)} of {self.leader} is {apart} that of {end}"
-        return f"{start}{self._sides(measure)}"
+            return f"At equal false positives {competitor} finds {more} {end}"
+        title, size = capital(self.table.titles[measure]), number(abs(gain), 2)
+        who, of = competitor, "that of "
+        if who in self.table.arms:
+            who = f"{who} {self.nouns.annotators}"
+        higher = (gain > 0) is not (measure == self.table.lower)
+        apart = f"{size} {'higher' if higher else 'lower'} than" if gain else "the same as"
+        return f"{title} of {who} is {apart} {of}{end}{self._sides(place)}"
 
-    def _sides(self, measure: str) -> str:
-        """What a decision at the cut finds, and what it spares."""
-        rows = [Row(self.leader, side) for side in (SENSITIVITY, SPECIFICITY)]
-        if measure != BALANCED or not set(rows) <= set(self.table.rows):
+    def _whom(self, place: int, gain: float) -> tuple[str, str]:
+        """With whom a competitor is compared, and over how many readers."""
+        people, against = self.nouns.annotators, self.table.against(self.table.rows[place][0])
+        if not self.table.arms:
+            above, below, whole = self.table.above(place)
+            side, many = ("below", below) if gain < 0 else ("above", above)
+            each = (
+                f"each of {count(whole)}" if many == whole > 1 else f"{many} of {count(whole)}"
+            )
+            return f"{people} on average", f"{side} {each}"
+        readers, paired = self.table.designs[place]
+        who, design = f"{against} ones", "who read in both" if paired else "each in one arm"
+        if against not in self.table.arms:
+            who = f"the mean {against}".removesuffix("readers") + self.nouns.annotator
+            design = "on the items of each"
+        return who, f"{count(readers)} {people}, {design}"
+
+    def _sides(self, place: int) -> str:
+        """What a decision of a model at the cut finds, and what it spares."""
+        model, measure = self.table.rows[place]
+        rows = [Row(model, side) for side in (SENSITIVITY, SPECIFICITY)]
+        if (
+            measure != BALANCED
+            or not set(rows) <= set(self.table.rows)
+            or model in self.table.arms
+        ):
             return ""
-        values = self.table.contrasts.these.values
-        sens, spec = (float(values[self.table.rows.index(row)]) for row in rows)
+        sens, spec = (self.values[self.table.rows.index(row)] for row in rows)
         return (
             f": at its cut it finds {_in_hundred(sens)} positives and {_in_hundred(-spec)} "
             "false ones"
         )
 
-    def _claimed(self) -> str:
+    def _claimed(self, competitor: str) -> str:
         """What holds for these readers, and for readers like these."""
-        others, these = self.others(self.leader), self.claim(self.leader, Whom.THESE_READERS)
-        people, whom = self.nouns.annotators, self.table.contrasts.these.population
+        (like, others), (people, these) = self.populations(competitor).items()
+        how, whom = self.table.settings, self.table.contrasts.like_these.population
         items = self.nouns.items if whom.units == "items" else self.nouns.groups
-        like = f"{self._sampled} like these"
-        like = f"these {items} and {like}" if these is None else f"{items} and {like}"
-        here = f"these {people} on {items} like these"
-        text = claims_in_words([(like, others), (here, these)])
-        if others is None and these is not None and self.table.settings.annotators == "random":
+        start = f"these {items}" if how.items == "fixed" else items
+        text = claims_in_words(
+            [(f"{start} and {like}", others), (f"{people} on {items} like these", these)],
+            "that" if self.table.arms else "it",
+        )
+        if others is None and these is not None and how.annotators == "random":
             return f"{text} They are too few to speak of other {self._sampled}."
         return text
 
+    def _saved(self, place: int, arm: str) -> str:
+        """How much less time readings take than in the first arm, or more."""
+        spread, log = self.table.contrasts.like_these.of(place), self.values[place]
+        less = -np.expm1([log, *spread.interval(log)[::-1]])
+        word, sign = ("less", 1) if less[0] >= 0 else ("more", -1)
+        ends = [percent(sign * share) for share in less[1:][::sign]]
+        return (
+            f"{capital(arm)} {self.nouns.annotators} take {percent(sign * less[0])} {word} "
+            f"time a reading than {self.table.arms[0]} ones ({ends[0]} to {ends[1]})."
+        )
+
     # ---- tables and charts -------------------------------------------------------------------
 
-    def model_rows(self) -> Iterator[dict[str, Cell]]:
-        """Every model by every measure, on average over readers."""
-        values = self.table.contrasts.these.values
-        for place, row in enumerate(self.table.rows):
-            verdict = place < len(self.table.models)
-            others, these = self.others(row.model), self.claim(row.model, Whom.THESE_READERS)
-            above, _, whole = self.table.above(place)
-            yield {
-                "truth": self.table.truth,
-                "model": row.model,
-                "measure": self.table.titles[row.measure],
-                **_with_ends("these_readers", float(values[place]), these if verdict else None),
-                **_with_ends("like_these", float(values[place]), others if verdict else None),
-                "above": f"{above} of {whole}",
-                "family": these.family.name if these and verdict else "",
-                "these_decision": these.decision.value if these and verdict else "",
-                "like_these_decision": others.decision.value if others and verdict else "",
+    def _ends(self, place: int, claim: Claim | None) -> tuple[float, ...]:
+        """Mean gain of a row and its interval, that of its claim; of times in shares."""
+        value, ends = self.values[place], (math.nan, math.nan)
+        if claim is not None:
+            ends = claim.low, claim.high
+        elif self.table.arms:
+            spread = self.table.contrasts.like_these.of(place)
+            ends = spread.interval(value, self.table.settings.level)
+        return tuple(self._shown(place, x) for x in (value, *ends))
+
+    def _shown(self, place: int, gain: float) -> float:
+        return float(np.expm1(gain)) if self.table.rows[place].measure == TIME else gain
+
+    def mean_rows(self) -> Iterator[dict[str, Cell]]:
+        """Every competitor by every measure, on average over readers."""
+        table = self.table
+        for place, row in enumerate(table.rows):
+            others, these = self.populations(row.competitor).values()
+            if place >= len(table.competitors):
+                others = these = None
+            cells: dict[str, Cell] = {
+                "truth": table.truth,
+                self.who: row.competitor,
+                "measure": table.titles[row.measure],
             }
+            if these is not None or not table.arms:
+                cells |= _spanned("these_readers", self._ends(place, these))
+            cells |= _spanned("like_these", self._ends(place, others))
+            if table.arms:
+                spread, (readers, paired) = (
+                    table.contrasts.like_these.of(place),
+                    table.designs[place],
+                )
+                cells |= {
+                    "against": table.against(row.competitor),
+                    "p": spread.p_value(self.values[place]),
+                    "df": spread.df,
+                    "readers": readers,
+                    "design": "paired" if paired else "split plot",
+                }
+            else:
+                above, _, whole = table.above(place)
+                cells |= {"above": f"{above} of {whole}"}
+            claim = these or others
+            cells["family"] = claim.family.name if claim else ""
+            for name, claim in (("these", these), ("like_these", others)):
+                cells[f"{name}_decision"] = claim.decision.value if claim else ""
+            yield cells
+
+    @property
+    def who(self) -> str:
+        """What competitors are called."""
+        return "competitor" if self.table.arms else "model"
 
     def reader_rows(self) -> Iterator[dict[str, Cell]]:
-        """Every reader next to every row, task by task."""
-        level = self.table.settings.level
-        for task in self.table.tasks:
+        """Every reader next to every competitor, task by task."""
+        table, level = self.table, self.table.settings.level
+        for task in table.tasks:
             contrasts = task.contrasts
             if contrasts is None:
                 continue
-            for place, row in enumerate(self.table.rows):
-                for reader in np.flatnonzero(~np.isnan(contrasts.gain[place])):
-                    gain = float(contrasts.gain[place, reader])
-                    spread = contrasts.spread[place][reader]
-                    low, high = spread.interval(gain, level, (-2.0, 2.0))
-                    value = float(contrasts.value[place, reader])
-                    yield {
-                        "truth": self.table.truth,
-                        "task": task.task,
-                        "reader": self.table.readers[reader],
-                        "items": int(task.items[reader]),
-                        "model": row.model,
-                        "measure": self.table.titles[row.measure],
-                        "reader_value": value,
-                        "value": value + gain,
-                        "gain": gain,
-                        "gain_low": low,
-                        "gain_high": high,
-                        "weight": float(contrasts.weight[reader]),
-                    }
+            values, gains = contrasts.value, contrasts.gain
+            beside = values + gains if contrasts.competitor is None else contrasts.competitor
+            for place, reader in np.argwhere(~np.isnan(values) | ~np.isnan(beside)).tolist():
+                row, gain = table.rows[place], float(gains[place, reader])
+                sign = -1 if row.measure == table.lower else 1
+                cells: dict[str, Cell] = {
+                    "truth": table.truth,
+                    "task": task.task,
+                    "reader": table.readers[reader],
+                    "items": int(task.items[reader]),
+                    self.who: row.competitor,
+                    "measure": table.titles[row.measure],
+                    "reader_value": sign * float(values[place, reader]),
+                    "value": sign * float(beside[place, reader]),
+                    "gain": self._shown(place, gain),
+                }
+                if contrasts.spread:
+                    ends = contrasts.spread[place][reader].interval(gain, level, (-2.0, 2.0))
+                    cells |= _spanned("gain", (gain, *ends))
+                    cells["weight"] = float(contrasts.weight[reader])
+                yield cells
 
     def chart(self) -> Dots:
-        """Each reader with a dot per model, and the mean of the leader with its claim."""
-        gains = self.table.contrasts.gain[: len(self.table.models)]
-        mine = gains[self.row]
-        known = np.flatnonzero(~np.isnan(gains).all(axis=0))
-        order = known[np.argsort(-np.nan_to_num(mine[known], nan=-np.inf), kind="stable")]
+        """Each reader with a dot per competitor, and means with their claims."""
+        table, names = self.table, self.table.competitors
+        gains = table.contrasts.gain[: len(names)]
+        lead = names.index(self.leader) if self.leader in names else 0
+        mine = gains[lead]
+        compared = np.flatnonzero(~np.isnan(gains).all(axis=0))
+        order = compared[np.argsort(-np.nan_to_num(mine[compared], nan=-np.inf), kind="stable")]
         rows = [
             Dot(
-                self.table.readers[reader],
-                float(gains[m, reader]),
-                model=model,
+                table.readers[reader],
+                float(gains[place, reader]),
+                model=self._coloured(name),
                 remark=_two_digits(float(mine[reader])),
-                hollow=model in self.hollow,
+                hollow=name in self.hollow,
             )
             for reader in order[:SHOWN]
-            for m, model in enumerate(self.table.models)
+            for place, name in enumerate(names)
+            if math.isfinite(gains[place, reader])
         ]
-        mean = float(self.table.contrasts.these.values[self.row])
-        for whom, claim in (
-            (f"{self._sampled} like these", self.others(self.leader)),
-            (
-                f"these {self.nouns.annotators}",
-                self.claim(self.leader, Whom.THESE_READERS),
-            ),
-        ):
-            if claim is not None:
-                rows.append(
-                    Dot(
-                        whom, mean, claim.low,
-                        claim.high, self.leader, remark=_two_digits(mean), strong=True,
-                    )
-                )  # fmt: skip
-        title = self.table.titles[self.table.measure(self.leader)]
-        level = exact_percent(self.table.settings.level)
-        gold = self.table.truth == GOLD
+        means = [
+            (name if table.arms else whom, claim)
+            for name in (names if table.arms else [self.leader])
+            for whom, claim in self.populations(name).items()
+        ]
+        rows += [
+            Dot(
+                label, claim.value, claim.low, claim.high,
+                self._coloured(claim.estimand.competitor),
+                remark=_two_digits(claim.value), strong=True,
+            )
+            for label, claim in means
+            if claim
+        ]  # fmt: skip
+        title = table.titles[table.rows[lead].measure]
+        people, gold = self.nouns.annotators, table.truth == GOLD and not table.arms
         return Dots(
             name="readers-gold" if gold else "readers",
-            caption=f"Gain in {title}, {self.truth}. Each dot one model; numbers and the last "
-            f"rows: {self.leader}, mean over {self.nouns.annotators}, {level}.",
+            caption=f"Gain in {title}, {self.truth}. Each dot one {self.who}; numbers and the "
+            f"last rows: {names[lead]}, mean over {people}, {self.level}.",
             axis=f"gain in {title}",
             rows=rows,
             zero=True,
-            zero_title=f"as the {self.nouns.annotator}",
-            margin=self.table.settings.margin,
+            zero_title="as without" if table.arms else f"as the {self.nouns.annotator}",
+            margin=table.settings.margin,
         )
+
+    def _coloured(self, competitor: str) -> str:
+        """Whose colour a dot has; arms have none."""
+        return "" if competitor in self.table.arms else competitor
 
 
 def readers_finding(
@@ -266,7 +371,7 @@ def readers_finding(
     hollow: Sequence[str] = (),
     tables: Sequence[ReaderTable] | None = None,
 ) -> Finding:
-    """Models next to readers, by every truth that there is.
+    """Models next to readers, by every truth that there is; arms of readers.
 
     Parameters
     ----------
@@ -282,21 +387,48 @@ def readers_finding(
     nouns = nouns or Nouns(annotator="reader")
     leader, possible = _could_be_first(study)
     if is_reader_study(study):
-        return reader_study_finding(study, KEY, leader, possible, nouns)
-    pages = [
-        _Page(table, table.claims(possible), leader, hollow, nouns)
-        for table in (reader_tables(study) if tables is None else tables)
-    ]
-    first, *more = pages
+        tables = (reader_study(study),)
+    elif tables is None:
+        tables = reader_tables(study)
+    return _finding(
+        study,
+        [_Page(table, table.claims(possible), leader, hollow, nouns) for table in tables],
+        "" if len(possible) == len(tables[0].models) else ", those of others over all models",
+    )
+
+
+def arms_finding(votes: Annotations) -> Finding | None:
+    """Readers by arm where there are no models; None without arms, a standard, or yes and no.
+
+    Parameters
+    ----------
+    votes
+        Of people with names, and gold.
+    """
+    study = arms_study(votes)
+    if study is None:
+        return None
+    table = reader_study(study)
+    return replace(_finding(study, [_Page(table, table.claims(()), "")], ""), key="arms")
+
+
+def _finding(study: Study, pages: Sequence[_Page], others: str) -> Finding:
+    """All pages as one; `others` is what else intervals hold over."""
+    arms, people = bool(pages[0].table.arms), pages[0].nouns.annotators
+    first, *more = [" ".join(page.sentences()) for page in pages]
+    title = f"Models against {people}"
+    if arms:
+        title = f"Models and {people} against the reference standard"
     return Finding(
         key=KEY,
-        title=f"Models against {nouns.annotators}",
-        sentence=first.sentence(),
-        more=tuple(page.sentence() for page in more),
+        title=title,
+        sentence=first,
+        more=tuple(more),
         charts=tuple(page.chart() for page in pages),
-        tables=_tables(pages, alone=len(possible) == len(first.table.models)),
-        note=NOTE,
-        methods=METHODS,
+        tables=_tables(pages, others),
+        note=ARMS_NOTE if arms else NOTE,
+        methods=ARMS_METHODS if arms else METHODS,
+        references=("obuchowski1995", "hillis2007") if arms else (),
         claims=tuple(claim for page in pages for claim in page.claims.values()),
         notices=(
             *study.annotations.notices,
@@ -307,38 +439,46 @@ def readers_finding(
     )
 
 
-def _tables(pages: Sequence[_Page], *, alone: bool) -> tuple[Table, Table]:
-    """Means over readers, and every reader; `alone` is whether all models could be first."""
+def _tables(pages: Sequence[_Page], others: str) -> tuple[Table, Table]:
+    """Means over readers, and every reader."""
     words = {"others": "the other readers", GOLD: "reference standard"}
     truth = (Column("truth", "truth", words=words),) if len(pages) > 1 else ()
-    level = exact_percent(pages[0].table.settings.level)
-    others = "" if alone else ", those of others over all models"
+    first, arms = pages[0], pages[0].table.arms
+    model = columns(competitor="text") if arms else columns(model="model")
+    gains = [spanned("these_readers", "gain, these readers", "change")] * (not arms)
+    gains += [spanned("like_these", "gain, readers like these", "change")]
+    beside = columns(p="p", df="number", readers="count", design="text")
+    legend = ARMS_LEGEND if arms else LEGEND
     return (
         Table(
             name="models_against_readers",
-            caption="Models against readers, mean over readers",
+            caption=f"{'Arms and models' if arms else 'Models'} against readers, mean over "
+            "readers",
             columns=(
                 *truth,
-                *columns(model="model", measure="text"),
-                spanned("these_readers", "gain, these readers", "change"),
-                spanned("like_these", "gain, readers like these", "change"),
-                *columns(above="text"),
+                *model,
+                *columns("text", *["against"] * bool(arms), "measure"),
+                *gains,
+                *(beside if arms else columns(above="text")),
             ),
-            rows=[row for page in pages for row in page.model_rows()],
-            legend=LEGEND.format(level=level, others=others),
+            rows=[row for page in pages for row in page.mean_rows()],
+            legend=legend.format(level=first.level, others=others),
         ),
         Table(
             name="readers",
-            caption="Every model against every reader; each interval by itself, for items "
+            caption="Every competitor against every reader"
+            if arms
+            else "Every model against every reader; each interval by itself, for items "
             "like these and this reader",
             columns=(
                 *truth,
                 *columns(task="text", reader="text", items="count"),
-                *columns(model="model", measure="text"),
-                Column("reader_value", "reader's", "number"),
-                Column("value", "model's", "number"),
-                spanned("gain", kind="change"),
-                *columns("percent", "weight"),
+                *model,
+                *columns(measure="text"),
+                Column("reader_value", "without" if arms else "reader's", "number"),
+                Column("value", "with, or the model's" if arms else "model's", "number"),
+                Column("gain", "gain", "change") if arms else spanned("gain", kind="change"),
+                *columns("percent", *["weight"] * (not arms)),
             ),
             rows=[row for page in pages for row in page.reader_rows()],
             brief=(),
@@ -371,9 +511,8 @@ def _last(value: float) -> float:
     return -math.inf if math.isnan(value) else float(value)
 
 
-def _with_ends(name: str, value: float, claim: Claim | None) -> dict[str, Cell]:
-    low, high = (math.nan, math.nan) if claim is None else (claim.low, claim.high)
-    return {name: value, f"{name}_low": low, f"{name}_high": high}
+def _spanned(name: str, value_and_ends: Sequence[float]) -> dict[str, Cell]:
+    return dict(zip((name, f"{name}_low", f"{name}_high"), value_and_ends, strict=True))
 
 
 def _in_hundred(gain: float) -> str:

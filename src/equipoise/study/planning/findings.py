@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from equipoise.metrics import named, titled
+from equipoise.metrics import named
 from equipoise.study.planning.next_votes import NextItems, TaskPlan
 from equipoise.study.planning.power_analysis import Shape
 from equipoise.study.planning.size import (
@@ -25,6 +25,7 @@ from equipoise.study.planning.size import (
 from equipoise.types import (
     Cell,
     Column,
+    Decision,
     Dot,
     Dots,
     Finding,
@@ -33,6 +34,7 @@ from equipoise.types import (
     Lines,
     Report,
     Table,
+    capital,
     change,
     columns,
     count,
@@ -66,15 +68,17 @@ VERDICT_NOTE = (
     "first model is better; its interval is that of an evaluation of the pilot, for items and "
     "annotators like these."
 )
+VALUE_NOTE = "The interval of the pilot is that of an evaluation; the study's is the plain one."
 PLANNED_NOTE = (
     " The planned interval is what to expect if the difference is the one that the plan is "
     "made for; a real study will find it to the left or to the right of that."
 )
 POWER_NOTE = (
-    "The probability that the interval of the study (two-way t) lies above 0, if the "
-    "difference is the one that the plan is made for. Its variance is items/n + annotators/A + "
-    "votes/(n m) for n items, A annotators and m votes on each item; all three are the "
-    "pilot's. Few annotators give wide intervals: they have A − 1 degrees of freedom."
+    "The probability that the interval of the study (two-way t) lies above 0, or minus the "
+    "margin, if the difference is the one that the plan is made for; for a width, that it is "
+    "no wider. Its variance is items/n + annotators/A + votes/(n m) for n items, A annotators "
+    "and m votes on each item; all three are the pilot's. Few annotators give wide "
+    "intervals: they have A − 1 degrees of freedom."
 )
 JOINT_NOTE = (
     " For the ranking it is the least probability that all pairs of neighbours are told apart: "
@@ -125,35 +129,37 @@ def _of_pair(plan: SizePlan) -> str:
 def _verdict(plan: SizePlan) -> Finding:
     """How many items and annotators, and the interval that they are to give."""
     intervals, hard = _intervals(plan), plan.hardest
-    title, best = titled(hard.metric), plan.recommended
-    first = plan.pairs[0]
-    pilot_result = f"{len(plan.models)} models by {title}"
-    if not plan.ranks:
-        by = estimate(first.difference, first.low, first.high)
-        pilot_result = f"{first.a} scores better than {first.b} by {by} in {title}"
+    title, best, first = hard.title, plan.recommended, plan.pairs[0]
+    value = plan.aim.width is not None
+    what = f"{capital(title)} of {first.a}" if value else (
+        f"Difference of {_of_pair(plan)} in {title}"
+    )  # fmt: skip
+    axis = title if value else f"difference in {title}; right of 0: {hard.a} is better"
+    pilot_result = f"{len(plan.models)} models by {title}" if plan.ranks else _in_pilot(first)
+    write = number if value else change
     expected = ", and what to expect of the planned study" if best else ""
     table = Table(
         name="plan_intervals",
-        caption=f"Difference of {_of_pair(plan)} in {title} and its interval",
+        caption=f"{what} and its interval",
         columns=(
             *(Column("study", "study"), ITEMS, ANNOTATORS),
             *columns("count", "votes_per_item"),
-            Column("value", "difference", "change", ("low", "high")),
+            Column("value", title, "number", ("low", "high"))
+            if value
+            else Column("value", "difference", "change", ("low", "high")),
         ),
         rows=intervals,
     )
     chart = Dots(
         name="plan-interval",
-        caption=f"Difference of {_of_pair(plan)} in {title}, with its "
-        f"{exact_percent(plan.aim.level)} interval in the pilot{expected}",
-        axis=f"difference in {title}; right of 0: {hard.a} is better",
+        caption=f"{what}, with its {exact_percent(plan.aim.level)} interval in the pilot"
+        f"{expected}",
+        axis=axis,
         rows=[
-            Dot(
-                row["study"], row["value"], row["low"], row["high"], remark=change(row["value"])
-            )
+            Dot(row["study"], row["value"], row["low"], row["high"], remark=write(row["value"]))
             for row in intervals
         ],
-        zero=True,
+        zero=not value,
     )
     return Finding(
         key="verdict",
@@ -162,11 +168,33 @@ def _verdict(plan: SizePlan) -> Finding:
         more=(f"Pilot: {pilot_result}, on {_pilot_size(plan)}.", _source_words(plan)),
         tables=(table,),
         charts=(chart,),
-        note=VERDICT_NOTE + PLANNED_NOTE * bool(best),
+        note=(VALUE_NOTE if value else VERDICT_NOTE) + PLANNED_NOTE * bool(best and not value),
         methods=_methods(plan),
         references=("roe1997", "owen2007"),
         notices=plan.notices,
+        claims=tuple(pair.claim for pair in plan.pairs if pair.claim.estimand.against),
     )
+
+
+def _in_pilot(pair: PairPlan) -> str:
+    """What the pilot says of the models, or of the one, and for whom."""
+    claim = pair.claim
+    by, whose, whom = _with_ends(pair), claim.estimand.truth, claim.population
+    if not claim.estimand.against:
+        return f"{pair.title} of {pair.a} against {whose} is {by} for {whom}"
+    better = "better" if pair.difference >= 0 else "worse"
+    shown = "which is not shown" if claim.decision is Decision.NOT_SHOWN else "shown"
+    return (
+        f"{pair.a} scores {better} than {pair.b} by {by} in {pair.title} against {whose}, "
+        f"{shown} for {whom}"
+    )
+
+
+def _with_ends(pair: PairPlan) -> str:
+    """Size of a difference, or the value, with its interval."""
+    if pair.difference < 0:
+        return estimate(-pair.difference, -pair.high, -pair.low)
+    return estimate(pair.difference, pair.low, pair.high)
 
 
 def _intervals(plan: SizePlan) -> list[dict[str, Any]]:
@@ -187,6 +215,8 @@ def _methods(plan: SizePlan) -> str:
     """How the study was planned, for a paper."""
     first, target, best = plan.pairs[0], plan.aim, plan.recommended
     what = f"the difference of {first.a} and {first.b}"
+    if target.width is not None:
+        what = f"the value of {first.a}"
     reached = f"with a probability of {exact_percent(target.power)}"
     if plan.ranks:
         what = f"the order of {len(plan.models)} models"
@@ -200,6 +230,8 @@ def _methods(plan: SizePlan) -> str:
         if target.difference is not None:
             difference = f"a difference of {number(target.difference)}"
         bound = "above 0" if target.margin is None else f"above −{number(target.margin)}"
+        if target.width is not None:
+            difference, bound = "the value", f"within ±{number(target.width)} of it"
         lost = [f"{pair.a} and {pair.b}" for pair in plan.pairs if not pair.designs]
         rest = f" No size could be planned for {'; '.join(lost)}." if lost else ""
         text = (
@@ -213,10 +245,11 @@ def _methods(plan: SizePlan) -> str:
             f"simulated from these components (seed {target.seed})."
         )
     return (
-        f"We planned a study of {what} by {titled(first.metric)} (labels: the mean vote)"
+        f"We planned a study of {what} by {first.title} (labels: the mean vote)"
         f"{f' for {target.task}' if target.task else ''} from a pilot of {_pilot_size(plan)}. "
-        "The variance of the paired difference was split into what items, annotators and "
-        "single votes add (two-way, items and annotators random) [@owen2007; @roe1997]. "
+        f"The variance of the {'value' if target.width else 'paired difference'} was split "
+        "into what items, annotators and single votes add (two-way, items and annotators "
+        "random) [@owen2007; @roe1997]. "
         f"{text}"
     )
 
@@ -316,6 +349,8 @@ def _shape_words(shape: Shape) -> str:
 def _power(plan: SizePlan, best: Design) -> Finding:
     """Power against the number of items, by annotators."""
     event = "Probability of resolving the difference"
+    if plan.aim.width is not None:
+        event = "Probability of so narrow an interval"
     if plan.ranks:  # of several pairs it is the least
         event = "Least probability of finding the order of all neighbours"
     shapes = _some_shapes(plan)
@@ -393,7 +428,7 @@ def _source_shares(pair: PairPlan) -> dict[str, float]:
 
 def _source_words(plan: SizePlan) -> str:
     """Where the uncertainty of the pilot comes from, and what would lessen it."""
-    share, pair = _source_shares(plan.hardest), f"{plan.hardest.a} and {plan.hardest.b}"
+    share, pair = _source_shares(plan.hardest), plan.hardest.who
     if not share:
         return f"Every item of the pilot says the same about {pair}: no uncertainty to divide."
     if plan.pairs[0].pilot_votes and not plan.pairs[0].several:
@@ -498,17 +533,21 @@ def plan_report(plan: SizePlan, wanted: NextItems | None = None) -> Report:
     """
     if not isinstance(plan, SizePlan):
         raise wrong_type("plan", plan, "a plan", "give what plan_size found")
-    first, target, title = plan.pairs[0], plan.aim, titled(plan.pairs[0].metric)
+    first, target, title = plan.pairs[0], plan.aim, plan.pairs[0].title
     prices = {
         "Price of an item": target.price_item,
         "Price of a vote": target.price_vote,
         "Price of an annotator": target.price_annotator or None,
         "Margin": target.margin,
+        "Half width": target.width,
     }
     goal = "that of the pilot" if not first.assumed else number(first.resolved)
+    kind = "ranking" if plan.ranks else "pair"
+    if target.alone:
+        kind = "annotators" if target.readers else "interval"
     settings = {
         "Metric": first.metric,
-        "Goal": "ranking" if plan.ranks else "pair",
+        "Goal": kind,
         "Power asked for": exact_percent(target.power),
         "Difference": goal,
         "Level of the interval": exact_percent(target.level),
@@ -529,7 +568,7 @@ def plan_report(plan: SizePlan, wanted: NextItems | None = None) -> Report:
         terms=tuple((scored.title, scored.definition) for scored in metric),
         settings=tuple(settings.items()),
         references=tuple(key for scored in metric for key in scored.references),
-    )
+    ).with_families()
 
 
 TITLE = "Which task needs most?"

@@ -23,12 +23,14 @@ from itertools import combinations, pairwise
 import numpy as np
 
 from equipoise.inference import Reason, Spread
+from equipoise.inference.proportions import clopper_pearson
 from equipoise.inference.ranks import higher_is_better
 from equipoise.metrics import Metric
 from equipoise.study import Settings
 from equipoise.study.alignment import Aligned
 from equipoise.study.arguments import as_annotations, as_metrics, as_predictions
 from equipoise.study.blocks import every_class, pair
+from equipoise.study.competitors import ABOUT_CUTS, ReaderTable, reader_tables
 from equipoise.study.planning.power_analysis import (
     DifferenceVariances,
     PowerTarget,
@@ -39,6 +41,9 @@ from equipoise.study.uncertainty import influence_of
 from equipoise.types import (
     Annotations,
     Bools,
+    Claim,
+    ClaimFamily,
+    Estimand,
     Floats,
     InputError,
     Ints,
@@ -49,11 +54,13 @@ from equipoise.types import (
     Predictions,
     Progress,
     Votes,
+    Whom,
     hint,
     immutable,
     joined,
     listed,
     nearest,
+    number,
     wrong_type,
 )
 
@@ -61,7 +68,12 @@ STEP = 1e-4  # of a soft label towards a class, for slopes
 WIDTH = 64  # columns scored at once
 BINS = "bins "  # how the family of metrics of binned probabilities begins
 NOTHING = 1e-24  # variance up to which all items say the same
-TOLD = ("dropped_items", "ignored_predictions")  # what an evaluation says that a plan says
+READERS = "the mean annotator"
+LIKE_THESE = (Whom.LIKE_THESE, Whom.THESE_ITEMS)
+TOLD = (  # what an evaluation says that a plan says
+    *("dropped_items", "ignored_predictions", "threshold_assumed"),
+    *ABOUT_CUTS,
+)
 
 
 @immutable(eq=False)
@@ -109,6 +121,11 @@ class Pilot:
         assert self.question.votes is not None
         return self.question.votes
 
+    @property
+    def title(self) -> str:
+        """What models are compared by, in a sentence."""
+        return self.metric.called("soft")
+
     @cached_property
     def difference(self) -> float:
         """By how much a is better than b."""
@@ -123,19 +140,25 @@ class Pilot:
     @cached_property
     def spread(self) -> Spread:
         """What the uncertainty of the difference is made of, as an evaluation has it."""
-        return self.study.evaluation.two_way(self.metric.name).between(*self._place)
+        return self._spread_in(self.study)
+
+    def _spread_in(self, study: Study) -> Spread:
+        return study.evaluation.two_way(self.metric.name).between(*self._place)
 
     @property
-    def decided(self) -> bool:
-        """Whether the pilot itself has found a difference, among all its models."""
-        evaluation = self.study.evaluation
-        if not self.spread.population.decides:
-            return False
-        apart = self.difference > self.spread.half_width(evaluation.level)
-        if len(evaluation.models) == 2:
-            return apart
-        better = evaluation.family(self.metric.name).better[self._place]
-        return apart and bool(better)
+    def claim(self) -> Claim:
+        """What the pilot asserts of the difference, among all pairs of its models."""
+        evaluation, whom = self.study.evaluation, self.spread.population
+        half = self.spread.half_width(evaluation.level)
+        ends = self.difference - half, self.difference + half
+        if not whom.decides:
+            ends = min(ends[0], 0.0), max(ends[1], 0.0)
+        elif len(evaluation.models) > 2:
+            ends = evaluation.family(self.metric.name).ends(*self._place, *ends)
+        family = ClaimFamily(f"all pairs of models by {self.title}", len(evaluation.models))
+        estimand = Estimand(self.title, whom.whose(), self.a, self.b)
+        level = evaluation.level
+        return Claim(estimand, whom.whom, family, self.difference, *ends, level)
 
     @cached_property
     def gold(self) -> Bools:
@@ -240,7 +263,7 @@ class Pilot:
             votes = replace(votes, group=None, groups=None)
         view = self.study.with_truth(votes, "influence")
         view = view.with_settings(replace(self.study.settings, items=items))
-        return view.evaluation.two_way(self.metric.name).between(*self._place)
+        return self._spread_in(view)
 
     # ---- labels other than those that were found ---------------------------------------------
 
@@ -309,11 +332,108 @@ class Pilot:
         return np.asarray(a - b if metric.better == "higher" else b - a)
 
 
+@immutable(eq=False)
+class ValuePilot(Pilot):
+    """One model by itself, whose value is to have an interval of some width."""
+
+    @cached_property
+    def difference(self) -> float:
+        """The value of the model."""
+        return float(self.study.evaluation.two_way(self.metric.name).values[self._place[0]])
+
+    @property
+    def _place(self) -> tuple[int, int]:
+        return (self._models.index(self.a),) * 2
+
+    def _spread_in(self, study: Study) -> Spread:
+        return study.evaluation.two_way(self.metric.name).of(self._place[0])
+
+    @property
+    def usual(self) -> Pilot:
+        """The pilot itself."""
+        return self
+
+    def plain_width(self, width: float) -> float:
+        """Half width of the plain interval, where that of the value is so wide.
+
+        Values between 0 and 1 have an interval on the logit scale, shares that of as many
+        independent items as have the same variance.
+        """
+        from scipy.optimize import brentq
+        from scipy.special import ndtri
+
+        value, level, trials = self.difference, self.study.settings.level, self.spread.trials
+        normal = float(ndtri(0.5 + level / 2))
+
+        def too_wide(plain: float) -> float:
+            if trials is not None and 0 < value < 1:
+                ends = clopper_pearson(
+                    value, value * (1 - value) * (normal / plain) ** 2, level
+                )
+            else:
+                same = Spread((plain / normal) ** 2)
+                ends = same.interval(value, level, self.metric.bounds)
+            return (ends[1] - ends[0]) / 2 - width
+
+        return float(brentq(too_wide, width / 100, 2 * width))
+
+
+@immutable(eq=False)
+class ReaderPilot(Pilot):
+    """A model next to the mean of the annotators, each scored without its own votes."""
+
+    @cached_property
+    def _table(self) -> ReaderTable:
+        return reader_tables(self.study)[-1]
+
+    @property
+    def title(self) -> str:
+        """By what the model is compared with annotators."""
+        return self._table.titles[self._table.measure(self.a)]
+
+    @cached_property
+    def difference(self) -> float:
+        """By how much the model is better."""
+        return float(self._table.contrasts.like_these.values[self._models.index(self.a)])
+
+    @property
+    def claim(self) -> Claim:
+        """What the pilot asserts, of this model alone."""
+        claims = self._table.claims((self.a,))
+        like_these = next(claim for (_, whom), claim in claims.items() if whom in LIKE_THESE)
+        return replace(like_these, estimand=like_these.estimand._replace(against=self.b))
+
+    def _spread_in(self, study: Study) -> Spread:
+        """What annotators do to the truth of the others comes with them."""
+        cell = reader_tables(study)[-1].contrasts.like_these
+        spread = cell.of(self._models.index(self.a))
+        if not spread.population.annotators:
+            got = f"{number(spread.population.effective, 1)} effective annotators"
+            do = "collect a pilot with more annotators of about equal loads"
+            raise InputError("pilot, readers", got, "at least 3 that can stand for others", do)
+        return replace(spread, annotators=spread.annotators + spread.draws, draws=0.0)
+
+    @property
+    def usual(self) -> Pilot:
+        """The pilot itself."""
+        return self
+
+    @property
+    def rare(self) -> float:
+        """Share of the rarer class of yes and no."""
+        share = float(self.shares[0].mean())
+        return min(share, 1 - share) if len(self.shares) == 1 else math.nan
+
+    def _loads(self) -> tuple[float, float]:
+        weight = self._table.contrasts.weight
+        return super()._loads()[0], float(weight @ weight)
+
+
 def _pilot_study(
     predictions: Predictions | Iterable[Predictions],
     annotations: Annotations,
     metric: str | Metric,
-    models: tuple[str, str] | None,
+    models: Names | None,
     aim: PowerTarget,
 ) -> Study:
     """The models of one task, all or the two that are named, by one metric."""
@@ -339,9 +459,9 @@ def _pilot_study(
             raise InputError("models", f"{name!r}", "models of these", nearest(name, names))
     if models is not None:
         mine = [prediction for prediction in mine if prediction.model in models]
-    if len({prediction.model for prediction in mine}) < 2:
+    if not aim.alone and len({prediction.model for prediction in mine}) < 2:
         raise InputError("models", "a single one", "two to compare", "name two models")
-    how = Settings(level=aim.level, on_missing="drop")
+    how = Settings(level=aim.level, on_missing="drop", thresholds=aim.thresholds)
     study = Study.of(mine, annotations, metrics=[chosen], resampling="influence", settings=how)
     _check(study)
     return study
@@ -367,17 +487,21 @@ def pilots(
     predictions: Predictions | Iterable[Predictions],
     annotations: Annotations,
     metric: str | Metric,
-    models: tuple[str, str] | None = None,
+    models: Names | None = None,
     *,
     aim: PowerTarget | None = None,
     ranking: bool = False,
 ) -> list[Pilot]:
-    """What a plan is about: two models, or for a ranking every model with the next.
+    """What a plan is about: two models, for a ranking every model with the next, or one model.
 
     The two are those that are named, or the two best; models that score exactly as the best are
-    passed over unless they were asked for.
+    passed over unless they were asked for. A model by itself, or next to annotators, is the
+    one that is named, or the best.
     """
-    aim, named = aim or PowerTarget(), _two_names(models)
+    aim = aim or PowerTarget()
+    named = _model_names(models, 1 if aim.alone else 2)
+    if aim.alone and ranking:
+        raise InputError("plan", "the whole order", "a plan of one model", "leave ranking out")
     if named is not None and ranking:
         got, do = f"{joined(named)}, and the whole order", "leave one out"
         raise InputError("models", got, "two models or the order of all", do)
@@ -386,6 +510,10 @@ def pilots(
     good = higher_is_better(study.evaluation.two_way(compared.name).values, compared.better)
     order = np.argsort(-good, kind="stable")
     notices = [notice for notice in study.evaluation.notices if notice.code in TOLD]
+    if aim.alone:
+        require_finite(compared, [names[m] for m in order[:1] if np.isinf(good[m])])
+        kind = ReaderPilot if aim.readers else ValuePilot
+        return [kind(study, names[order[0]], READERS * aim.readers, tuple(notices))]
     if not ranking:
         below = [m for m in order[1:] if named is not None or good[m] < good[order[0]]]
         rival = (below or order[1:])[0]
@@ -399,15 +527,17 @@ def pilots(
     return [Pilot(study, names[a], names[b], tuple(notices)) for a, b in pairwise(order)]
 
 
-def _two_names(models: object) -> tuple[str, str] | None:
-    """Names of two models; None for the two best."""
+def _model_names(models: object, number: int) -> Names | None:
+    """Names of so many models; None for the best."""
     if models is None:
         return None
     several = models if isinstance(models, Sequence) and not isinstance(models, str) else ()
-    names = [name for name in several if isinstance(name, str)]
-    if len(names) != 2 or len(several) != 2:
-        raise wrong_type("models", models, "the names of two models", "name two of them")
-    return names[0], names[1]
+    names = tuple(name for name in several if isinstance(name, str))
+    if len(names) != number or len(several) != number:
+        words = {1: ("the name of one model in a list", "name one"),
+                 2: ("the names of two models", "name two of them")}[number]  # fmt: skip
+        raise wrong_type("models", models, *words)
+    return names
 
 
 def usable_metric(metric: Metric) -> Metric:

@@ -35,6 +35,7 @@ from equipoise.inference import (
     unit_design,
 )
 from equipoise.inference.spread import FEW
+from equipoise.study.thresholds import Thresholds
 from equipoise.types import (
     Floats,
     InputError,
@@ -73,6 +74,14 @@ class PowerTarget:
     margin
         How much worse the first model may be: then the interval must lie above minus the
         margin, and without a difference models are taken as equal.
+    readers
+        Whether the model is compared with the mean annotator instead of another model; takes a
+        difference or a margin.
+    width
+        How far the interval of the value of one model may reach to either side, on average
+        of its sides.
+    thresholds
+        From which score on models say yes.
     price_item, price_vote, price_annotator
         What an item and a vote cost, both or none; and one more annotator.
     simulations, seed
@@ -90,6 +99,9 @@ class PowerTarget:
     items_per_group: tuple[int, ...] = ()
     difference: float | None = None
     margin: float | None = None
+    readers: bool = False
+    width: float | None = None
+    thresholds: Thresholds | None = None
     price_item: float | None = None
     price_vote: float | None = None
     price_annotator: float = 0.0
@@ -124,13 +136,30 @@ class PowerTarget:
         require_whole("plan, seed", self.seed, do="try 0")
         if self.progress is not None and not callable(self.progress):
             raise wrong_type("plan, progress", self.progress, "a function", "leave it out")
-        if self.difference is not None:
-            do = "say how much better a model must be to matter"
-            require_number("plan, difference", self.difference, above=0, do=do)
-        if self.margin is not None:
-            do = "say how much worse the first model may be"
-            require_number("plan, margin", self.margin, above=0, do=do)
+        self._check_goal()
         self._check_prices()
+
+    def _check_goal(self) -> None:
+        goals = {
+            "difference": "say how much better a model must be to matter",
+            "margin": "say how much worse the first model may be",
+            "width": "say how far the interval may reach to either side",
+        }
+        for name, do in goals.items():
+            if getattr(self, name) is not None:
+                require_number(f"plan, {name}", getattr(self, name), above=0, do=do)
+        against = self.margin is not None or self.difference is not None
+        if self.width is not None and (against or self.readers):
+            expected = "an interval of one model, or a comparison"
+            raise InputError("plan", "a width and a comparison", expected, "leave one out")
+        if self.readers and not against:
+            do = "say by how much a model may be worse than annotators, or must be better"
+            raise InputError("plan, readers", "no margin", "a margin or a difference", do)
+
+    @property
+    def alone(self) -> bool:
+        """Whether the plan is about one model."""
+        return self.readers or self.width is not None
 
     def _check_prices(self) -> None:
         prices = (self.price_item, self.price_vote)
@@ -171,6 +200,7 @@ def power_target(how: Mapping[str, Any]) -> PowerTarget:
 
 
 POINTS = 16  # of the mean square of annotators
+FINE = 100  # of it, where the width itself is looked at
 UNITS = 3  # of that of units
 SURE = 60  # degrees of freedom from which a mean square is taken as known
 STEPS = 22
@@ -267,6 +297,29 @@ def power(expected: Spread, effect: float, level: float) -> float:
     return float(ndtr((effect - half) / error).mean())
 
 
+def narrow(expected: Spread, width: float, level: float) -> float:
+    """Probability that the half width of a study is at most that.
+
+    Examples
+    --------
+    >>> narrow(Spread(1.0, df_items=40), 2.02, 0.95)
+    0.528
+    """
+    from scipy.special import chdtr, stdtrit
+
+    if not expected.variance > 0:
+        return 1.0
+    df = min(expected.df_items, 1e6)
+    if not expected.annotators > 0:
+        plain = float(stdtrit(df, 0.5 + level / 2)) * expected.standard_error
+        return float(chdtr(df, df * (width / plain) ** 2))
+    units = expected.items * (_mean_squares(df, UNITS) if df <= SURE else np.ones(1))[:, None]
+    people = expected.annotators * _mean_squares(expected.df_annotators, FINE)[None, :]
+    half = np.sort(half_widths(expected, units, people, level).ravel())
+    shares = (np.arange(half.size) + 0.5) / half.size
+    return float(np.interp(width, half, shares, 0.0, 1.0))
+
+
 def half_widths(expected: Spread, units: Floats, people: Floats, level: float) -> Floats:
     """Half widths of intervals with these parts of units and annotators, as of `Spread`."""
     from scipy.special import stdtrit
@@ -320,16 +373,17 @@ def can_simulate(units: int, shape: Shape, studies: int) -> bool:
 def simulated_power(
     parts: DifferenceVariances, units: int, shape: Shape, effect: float, aim: PowerTarget
 ) -> tuple[float, float]:
-    """Share of studies whose interval lies above 0, and the Monte Carlo error of that share."""
+    """Share of studies whose interval lies above 0, and the Monte Carlo error of that share.
+
+    Where a width is the aim, `effect` is the half width that is narrow enough.
+    """
     studies = aim.simulations
     random = np.random.default_rng([aim.seed, units, *shape])
     readers = _readers(units, shape, random)
     design, resolved, left = _design(readers, units), 0, studies
     while left:
         number = min(left, max(1, BATCH // readers.size))
-        resolved += _resolved(
-            parts, readers, design, (number, shape, effect, aim.level), random
-        )
+        resolved += _resolved(parts, readers, design, (number, shape, effect, aim), random)
         left -= number
     share = resolved / studies
     return share, math.sqrt(max(share * (1 - share), 1 / (4 * studies)) / studies)
@@ -365,11 +419,11 @@ def _resolved(
     parts: DifferenceVariances,
     readers: Ints,
     design: Design,
-    question: tuple[int, Shape, float, float],
+    question: tuple[int, Shape, float, PowerTarget],
     random: np.random.Generator,
 ) -> int:
-    """How many of some studies find the difference."""
-    number, shape, effect, level = question
+    """How many of some studies find the difference, or have a narrow interval."""
+    number, shape, effect, aim = question
     units, votes = readers.shape
     unit_deviation = math.sqrt(parts.groups + parts.items / shape.per_unit)
     noise = math.sqrt(parts.cells + parts.votes / shape.per_unit)
@@ -398,8 +452,11 @@ def _resolved(
             population=population,
             votes=sums,
         )
-        gap = float(value[study]) + effect
-        resolved += gap > 0 and cell.of(0).p_value(gap) < 1 - level
+        gap, spread = float(value[study]) + effect, cell.of(0)
+        if aim.width is not None:
+            resolved += spread.half_width(aim.level) <= effect
+        else:
+            resolved += gap > 0 and spread.p_value(gap) < 1 - aim.level
     return resolved
 
 

@@ -23,10 +23,10 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from equipoise.inference import Reason
-from equipoise.metrics import Metric, titled
+from equipoise.metrics import Metric
 from equipoise.scale.engine import current
 from equipoise.study.cautions import is_plug_in
-from equipoise.study.planning.pilot import Pilot, pilots
+from equipoise.study.planning.pilot import Pilot, ValuePilot, pilots
 from equipoise.study.planning.power_analysis import (
     LEAST,
     VOTES,
@@ -34,6 +34,7 @@ from equipoise.study.planning.power_analysis import (
     PowerTarget,
     Shape,
     can_simulate,
+    narrow,
     power,
     power_target,
     simulated_power,
@@ -41,6 +42,8 @@ from equipoise.study.planning.power_analysis import (
 from equipoise.types import (
     Annotations,
     Cell,
+    Claim,
+    Decision,
     Finding,
     InputError,
     Names,
@@ -104,17 +107,18 @@ class Design(NamedTuple):
 
 @immutable(kw_only=True)
 class PairPlan:
-    """How many items and annotators tell two models apart.
+    """How many items and annotators tell two models apart, or know one well enough.
 
     Attributes
     ----------
-    metric, a, b
-        Which difference: by how much a is better than b.
+    metric, title, a, b
+        Which difference: by how much a is better than b; without b the value of a.
     difference, low, high
         In the pilot, with its interval.
+    claim
+        What the pilot asserts of it, among all its models.
     decided
-        Whether the pilot itself found it, for items and annotators like these; true where the
-        plan was given a difference instead.
+        Whether the pilot itself found it; true where the plan was given a difference instead.
     pilot_items, pilot_votes, pilot_annotators, group_size
         Items in the pilot, votes per item on average (items of known truth apart), annotators
         (0 where they are not known), and items of a group (0 without groups).
@@ -132,14 +136,18 @@ class PairPlan:
         One per number of annotators that can reach the power.
     notices
         What the user should know.
+    reach
+        Where a width is the aim: the half width of the plain interval that is narrow enough.
     """
 
     metric: str
+    title: str
     a: str
     b: str
     difference: float
     low: float
     high: float
+    claim: Claim
     decided: bool
     pilot_items: int
     pilot_votes: float
@@ -152,6 +160,7 @@ class PairPlan:
     rare: float = math.nan
     designs: tuple[Design, ...] = ()
     notices: Notices = ()
+    reach: float = math.nan
 
     __repr__ = short_repr
 
@@ -164,13 +173,17 @@ class PairPlan:
 
     @property
     def effect(self) -> float:
-        """How far that is from what must be excluded: 0, or minus the margin."""
+        """How far that is from what must be excluded: 0, or minus the margin; or the reach."""
+        if self.aim.width is not None:
+            return self.reach
         return self.resolved + (self.aim.margin or 0.0)
 
     @property
     def assumed(self) -> bool:
         """Whether the plan rests on a difference that was given."""
-        return self.aim.difference is not None or self.aim.margin is not None
+        return any(
+            x is not None for x in (self.aim.difference, self.aim.margin, self.aim.width)
+        )
 
     @property
     def state(self) -> str:
@@ -178,7 +191,7 @@ class PairPlan:
         if self.designs:
             return "planned"
         if self.standard_error(self.pilot_units, self.pilot_shape) <= TIED:
-            return "no spread" if self.difference > TIED else "tied"
+            return "no spread" if self.difference > TIED or self.aim.alone else "tied"
         if not self.assumed and not self.decided:
             return "tied" if self.difference <= TIED else "not plannable"
         return "out of reach"
@@ -222,9 +235,10 @@ class PairPlan:
         return self.components.spread(units, shape).standard_error
 
     def power(self, units: float, shape: Shape) -> float:
-        """Probability that the interval of such a study lies above 0, or minus the margin."""
+        """Probability that the interval of such a study is as the aim says."""
         expected = self.components.spread(units, shape)
-        return power(expected, self.effect, self.aim.level) * self.any_event(units, shape)
+        reached = power if self.aim.width is None else narrow
+        return reached(expected, self.effect, self.aim.level) * self.any_event(units, shape)
 
     def any_event(self, units: float, shape: Shape) -> float:
         """Probability of a study with items of both classes."""
@@ -251,15 +265,20 @@ class PairPlan:
     @property
     def pair(self) -> str:
         """Names of the two models, for tables and figures."""
-        return f"{self.a} / {self.b}"
+        return f"{self.a} / {self.b}" if self.b else self.a
+
+    @property
+    def who(self) -> str:
+        """The same in a sentence."""
+        return f"{self.a} and {self.b}" if self.b else self.a
 
     @property
     def finding(self) -> str:
         """What the plan comes to, as a sentence."""
-        title, state = titled(self.metric), self.state
+        title, state = self.title, self.state
         if state == "no spread":
             return (
-                f"Every item of the pilot says the same about {self.a} and {self.b}: its "
+                f"Every item of the pilot says the same about {self.who}: its "
                 "spread is 0, and no size can be planned from it."
             )
         if state == "tied":
@@ -291,7 +310,10 @@ class PairPlan:
         return f"its interval {ends} includes 0"
 
     def _goal(self) -> str:
-        title, by = titled(self.metric), number(self.resolved)
+        title, by = self.title, number(self.resolved)
+        if self.aim.width is not None:
+            level, width = exact_percent(self.aim.level), number(self.aim.width)
+            return f"For a {level} interval of {title} of {self.a} of at most ±{width}"
         if self.aim.margin is None:
             return f"To find that {self.a} is better than {self.b} by {by} in {title}"
         worse = f"by {number(self.aim.margin)} or more in {title}"
@@ -316,11 +338,14 @@ def plan_size(
     annotations: Annotations,
     *,
     metric: str | Metric = "auroc",
-    models: tuple[str, str] | None = None,
+    models: Names | None = None,
     ranking: bool = False,
     **how: Any,
 ) -> "SizePlan":
     """Plan how many items and annotators are needed to tell models apart.
+
+    With ``width`` the plan is for the interval of one model's value, with ``readers`` for one
+    model next to the mean annotator.
 
     Parameters
     ----------
@@ -329,15 +354,15 @@ def plan_size(
     metric
         Any metric that means the same for any number of items, with soft labels.
     models
-        The two models; by default the two best of the pilot.
+        The two models; by default the two best of the pilot. Or the one model.
     ranking
         Plan for the whole order instead: every model against the next, best first. The power is
         then that of all pairs together, and of each design the pair that is hardest to tell
         apart is simulated.
     **how
         The fields of `planning.power.PowerTarget`: power, level, annotators, votes,
-        items_per_group, difference, margin, price_item, price_vote, price_annotator,
-        simulations, seed, task, progress.
+        items_per_group, difference, margin, readers, width, thresholds, price_item,
+        price_vote, price_annotator, simulations, seed, task, progress.
 
     Examples
     --------
@@ -352,7 +377,9 @@ def plan_size(
     """
     target = power_target(how)
     looked_at = pilots(predictions, annotations, metric, models, aim=target, ranking=ranking)
-    if target.margin is not None and models is not None:  # the first is not worse
+    if (
+        target.margin is not None and models is not None and not target.alone
+    ):  # the first is not worse
         looked_at = [replace(two, a=models[0], b=models[1]) for two in looked_at]
     quiet = replace(target, progress=None)
     plan = SizePlan(aim=target, pairs=tuple(_plan_pair(two, quiet) for two in looked_at))
@@ -364,24 +391,32 @@ def plan_size(
 def _plan_pair(two: Pilot, target: PowerTarget) -> PairPlan:
     """Plan for the two models of a pilot alone."""
     low, high = two.metric.bounds
-    for name in ("difference", "margin"):
+    for name, most in (("difference", 1), ("margin", 1), ("width", 0.5)):
         value = getattr(target, name)
-        if value is not None and value > high - low:
+        if value is not None and value > most * (high - low):
             why = f"because {two.metric.title} lies between {low:g} and {high:g}"
-            got, expected = f"{value:g}", f"at most {high - low:g}, {why}"
+            got, expected = f"{value:g}", f"at most {most * (high - low):g}, {why}"
             do = "say how much better, or worse, a model must be to matter"
+            do = "say how far the interval may reach to either side" if name == "width" else do
             raise InputError(f"plan, {name}", got, expected, do)
     half = two.spread.half_width(target.level)
-    assumed = target.difference is not None or target.margin is not None
+    ends = two.difference - half, two.difference + half
+    reach, assumed = math.nan, target.difference is not None or target.margin is not None
+    if isinstance(two, ValuePilot) and target.width is not None:
+        ends = two.spread.interval(two.difference, target.level, two.metric.bounds)
+        reach = two.plain_width(target.width)
     sizes, varies = two.group_sizes, two.usual if target.difference else two
     pair = PairPlan(
         metric=two.metric.name,
+        title=two.title,
         a=two.a,
         b=two.b,
         difference=two.difference,
-        low=two.difference - half,
-        high=two.difference + half,
-        decided=assumed or two.decided,
+        low=ends[0],
+        high=ends[1],
+        reach=reach,
+        claim=two.claim,
+        decided=assumed or two.claim.decision is Decision.SUPERIOR,
         pilot_items=len(two.items),
         pilot_votes=two.votes_each,
         pilot_annotators=two.people,
@@ -579,7 +614,7 @@ def _pair_notices(plan: PairPlan, two: Pilot) -> Iterator[Notice]:
             "depends_on_votes",
             "By {metric} the difference itself depends on the votes per item: trust only "
             "designs with about as many votes per item as the pilot.",
-            values={"metric": titled(plan.metric)},
+            values={"metric": plan.title},
         )
 
 
@@ -632,7 +667,7 @@ class SizePlan:
     @property
     def models(self) -> Names:
         """All models, best first."""
-        return (self.pairs[0].a, *(pair.b for pair in self.pairs))
+        return (self.pairs[0].a, *(pair.b for pair in self.pairs if not self.aim.alone))
 
     @property
     def planned(self) -> tuple[PairPlan, ...]:
@@ -702,7 +737,7 @@ class SizePlan:
                 *sentences,
                 hint(
                     "{}{}; the pair that is hardest to tell apart is {} and {}.",
-                    f"To find {what} by {titled(self.pairs[0].metric)} with a probability of "
+                    f"To find {what} by {self.pairs[0].title} with a probability of "
                     f"at least {exact_percent(self.aim.power)}, collect {size_words(best)}",
                     reason(self.designs, best, self.aim),
                     *(best.a, best.b),
