@@ -46,6 +46,7 @@ from equipoise.inference.reader_contrasts import (
     matched_gains,
 )
 from equipoise.metrics import Influence, Metric, named
+from equipoise.metrics.ratings import ends_of_scale
 from equipoise.study.alignment import Aligned
 from equipoise.study.arguments import default_metrics
 from equipoise.study.study import Settings, Study
@@ -178,7 +179,7 @@ class ModelScores(NamedTuple):
     def of_reader(self, votes: Readings) -> tuple[Floats, Floats] | None:
         """Values of a reader alone, and how each vote moves them; None where undefined."""
         if self.metric is not None:
-            part = _signed(self.metric, votes.answer, votes.truth)
+            part = _signed(self.metric, _on_scale(self.metric, votes.answer), votes.truth)
             value, influence = np.array([part.value]), part.items[None]
             return None if np.isnan(part.value) else (value, influence)
         answer, never = votes.answer.T, np.zeros(len(votes.answer))
@@ -195,7 +196,9 @@ def _signed(metric: Metric, answer: Floats, truth: Floats) -> Influence:
     """Value of some answers and its derivatives, positive is better; nan where undefined."""
     yes = truth[:, -1]
     factor: Floats | float = kish_factor(np.ones(len(truth)))
-    if metric.labels == "classes":  # influences are centred in each class
+    if _scale_of(metric) is not None:
+        answer = answer[:, 0]
+    elif metric.labels == "classes":  # influences are centred in each class
         if min(yes.sum(), (1 - yes).sum()) == 0:
             return Influence(np.nan, yes, yes)
         factor = yes * kish_factor(yes) + (1 - yes) * kish_factor(1 - yes)
@@ -207,9 +210,20 @@ def _signed(metric: Metric, answer: Floats, truth: Floats) -> Influence:
     return Influence(sign * part.value, sign * factor * part.items, sign * part.shares)
 
 
+def _scale_of(metric: Metric) -> tuple[float, float] | None:
+    """The scale of ratings that a metric is bound to, if it is."""
+    return None if metric.bound is None else ends_of_scale(metric.bound)
+
+
+def _on_scale(metric: Metric, answer: Floats) -> Floats:
+    """Ratings of a reader, which count from 0 to 1, as models say theirs."""
+    ends = _scale_of(metric)
+    return answer if ends is None else ends[0] + (ends[1] - ends[0]) * answer
+
+
 def _metric_gains(metric: Metric, predicted: Sequence[Floats], votes: Readings) -> Gains:
     """Gains by a metric, positive where the model is better."""
-    reader = _signed(metric, votes.answer, votes.truth)
+    reader = _signed(metric, _on_scale(metric, votes.answer), votes.truth)
     models = [_signed(metric, values, votes.truth) for values in predicted]
     classes = votes.truth.shape[1]
     return Gains(
@@ -433,7 +447,7 @@ def people_who_voted(annotations: Annotations) -> Ints:
     """Codes of the annotators of opinions; raises unless they gave labels under their names."""
     if annotations.annotators is None:
         raise _refusal("anonymous votes")
-    if annotations.kind not in KINDS:
+    if annotations.kind not in KINDS and annotations.scale is None:
         raise InputError(
             "readers",
             f"annotations of kind {annotations.kind}",
@@ -466,6 +480,8 @@ def model_scores(study: Study, aligned: Aligned, *, rated: bool = False) -> Mode
     rated
         Whether readers rate items, so that everybody has a curve.
     """
+    if aligned.question.rated:
+        return _rating_scores(study, aligned)
     metric, several = _named_metric(study), len(aligned.question.classes) > 1
     if rated or several:
         usual = "quadratic_weighted_kappa" if aligned.question.ordered else "accuracy"
@@ -489,6 +505,16 @@ def model_scores(study: Study, aligned: Aligned, *, rated: bool = False) -> Mode
     metric = None if measure in TITLES else metric
     shares = {model: score[:, None] for model, score in called.items()}
     return ModelScores(tuple(rows), scores, called, shares, metric)
+
+
+def _rating_scores(study: Study, aligned: Aligned) -> ModelScores:
+    """What models say of items that readers rate on a scale, by the first metric of these."""
+    first = study.metrics[0] if study.metrics else named("pearson")
+    metric = first if first.influence is not None else named("pearson")
+    metric = metric.among(aligned.question.classes)
+    shares = {model: score[:, None] for model, score in aligned.scores.items()}
+    rows = tuple(Row(model, metric.name) for model in shares)
+    return ModelScores(rows, {}, {}, shares, metric)
 
 
 def models_with_cut(study: Study) -> frozenset[str]:
@@ -617,6 +643,7 @@ def _table(
     if whole is None:
         return None
     cuts = [note for note in study.notices if note.code in ABOUT_CUTS]
+    first = study.aligned[0].question
     names = annotations.annotators or ()
     return ReaderTable(
         truth=truth,
@@ -626,7 +653,7 @@ def _table(
         contrasts=whole,
         tasks=tuple(tasks),
         titles=scored[0].titles,
-        yes_no=len(study.aligned[0].question.classes) == 1,
+        yes_no=len(first.classes) == 1 and not first.rated,
         settings=how,
         notices=(*cuts, *notices, *_few(whole, how)),
         lower=scored[0].lower,
@@ -662,7 +689,7 @@ def _of_task(
     items, rates = np.zeros(readers, dtype=np.int64), np.full((3, readers), np.nan)
     if readings is not None:
         items = np.bincount(readings.reader, minlength=readers)
-        if readings.answer.shape[1] == 1:
+        if readings.answer.shape[1] == 1 and np.isin(readings.answer, (0, 0.5, 1)).all():
             yes, truth = readings.answer[:, 0], readings.truth[:, 0]
             hits, called, positive = (
                 np.bincount(readings.reader, x, readers) for x in (yes * truth, yes, truth)

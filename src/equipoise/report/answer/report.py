@@ -424,7 +424,11 @@ def _cuts_and_readers(
     except InputError as error:
         if not isinstance(study.truth, Annotations) or study.opinions.annotators:
             missing = left_out(READERS, f"Models against each {nouns.annotator}", error)
-    cuts = cuts_finding(study, front.models[0], nouns, tables, front.best_group)
+    cuts = (
+        None
+        if study.rated
+        else cuts_finding(study, front.models[0], nouns, tables, front.best_group)
+    )
     if tables:
         missing = readers_finding(study, nouns=nouns, hollow=front.behind, tables=tables)
     return cuts, missing
