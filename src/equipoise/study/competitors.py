@@ -638,7 +638,7 @@ def _table(
     for aligned, part, scores in zip(study.aligned, readings, scored, strict=True):
         gains = [] if part is None else [(part, _gains(part, scores, compared, len(codes)))]
         parts += gains
-        tasks.append(_of_task(aligned.question.task, contrasts(gains), part, len(codes)))
+        tasks.append(_of_task(aligned.question, contrasts(gains), part, len(codes)))
     whole = tasks[0].contrasts if len(tasks) == 1 else contrasts(parts)
     if whole is None:
         return None
@@ -683,13 +683,13 @@ def _gains(
 
 
 def _of_task(
-    task: str, contrasts: ReaderContrasts | None, readings: Readings | None, readers: int
+    question: TaskTruth, contrasts: ReaderContrasts | None, readings: Readings | None, readers: int
 ) -> TaskReaders:
     """Items and rates of every reader."""
     items, rates = np.zeros(readers, dtype=np.int64), np.full((3, readers), np.nan)
     if readings is not None:
         items = np.bincount(readings.reader, minlength=readers)
-        if readings.answer.shape[1] == 1 and np.isin(readings.answer, (0, 0.5, 1)).all():
+        if readings.answer.shape[1] == 1 and not question.rated:
             yes, truth = readings.answer[:, 0], readings.truth[:, 0]
             hits, called, positive = (
                 np.bincount(readings.reader, x, readers) for x in (yes * truth, yes, truth)
@@ -698,7 +698,7 @@ def _of_task(
                 rates = np.stack(
                     [(called - hits) / (items - positive), hits / positive, hits / called]
                 )
-    return TaskReaders(task=task, contrasts=contrasts, items=items, rates=rates)
+    return TaskReaders(task=question.task, contrasts=contrasts, items=items, rates=rates)
 
 
 def _few(contrasts: ReaderContrasts, how: Settings) -> Iterator[Notice]:
