@@ -404,7 +404,12 @@ def _strengths(study: Study, wanted: AnswerContent) -> Iterator[Finding]:
 
 
 def _judges(study: Study, wanted: AnswerContent) -> Iterator[Finding]:
-    """Whether judges order systems as people do, and what they save."""
+    """Where judges of ratings agree with people, how they order systems, and what they save."""
+    if not study.rated or study.judged:
+        return
+    if wanted.analyses:
+        finding = ANALYSES["contested"].attempt(study)
+        yield replace(finding, nav="Contested", evidence=False)
     for name, heading in zip(OF_JUDGES, ("Systems", "Saved"), strict=True):
         if name in wanted.analyses and ANALYSES[name].is_about(study):
             yield replace(ANALYSES[name].attempt(study), nav=heading)

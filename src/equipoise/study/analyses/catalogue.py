@@ -188,6 +188,7 @@ _IN_ORDER = (
         function="analyse_net_benefit",
         of_amounts=False,
     ),
+    Analysis("contested", "equipoise.study.questions.contested", of_outputs=JUDGED),
     Analysis("vote_cutoffs", "equipoise.study.questions.vote_cutoffs", of_amounts=False),
     Analysis("choices", "equipoise.study.questions.choices"),
     Analysis(
