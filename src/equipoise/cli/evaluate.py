@@ -438,6 +438,7 @@ def _question(table: Annotations, options: Options) -> StoredQuestion:
     rare: dict[str, Any] = {
         "truth": options.truth if options.truth != "votes" else None,
         "gold": options.gold if options.gold != "truth" else None,
+        "normalise": options.normalise if options.normalise != "none" else None,
         "by_group": options.by_group,
         "within": options.within,
         "classes": class_names(options.classes) if options.classes is not None else None,

@@ -347,6 +347,7 @@ class Options:
     positive: str | None = MEANING("Ask about one class: is it this one?")
     at_least: str | None = MEANING("Grades or ratings: is it at least this?")
     exchangeable: bool = shared("exchangeable", MEANING, rare=True)
+    normalise: str = shared("normalise", MEANING, rare=True)
     first_votes: int | None = MEANING(
         "Only the first so many votes on an item, by timestamp or else by row: where "
         "votes were added after disagreement.",
@@ -621,7 +622,7 @@ DEFAULTS: Mapping[str, Any] = {entry.name: entry.default for entry in fields(Opt
 # rows that several verbs take
 OF_STUDY = ("study", "annotations", "predictions", "dataset")
 OF_VOTES = ("kind", "classes", "exchangeable", "columns", "layout", "repeats", "phases")
-OF_QUESTION = (*OF_VOTES, "first_votes", "positive", "at_least")
+OF_QUESTION = (*OF_VOTES, "first_votes", "normalise", "positive", "at_least")
 OF_SCORES = ("prediction_columns", "prediction_layout")
 OF_MATCHING = ("on_missing", "gold", "ties", "circular")
 OF_FOLDER = ("out", "overwrite", "title", "as_json")

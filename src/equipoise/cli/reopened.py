@@ -18,7 +18,7 @@ from equipoise.types import InputError, Notice, Notices, immutable
 TITLE = "which model is better?"  # heading of an evaluation that has no other
 AS_IN_RUN = (
     *("kind", "exchangeable", "layout", "repeats", "first_votes", "positive", "at_least"),
-    *("phases", "prediction_layout", "on_missing", "gold", "ties", "circular"),
+    *("normalise", "phases", "prediction_layout", "on_missing", "gold", "ties", "circular"),
 )  # read as an earlier evaluation did, unless something else is said
 
 

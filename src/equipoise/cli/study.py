@@ -330,6 +330,8 @@ def _read_votes(
             refuse_too_many_classes(table)
     if options.first_votes is not None:
         table = first_votes(table, options)
+    if options.normalise != "none":
+        table = table.normalised(options.normalise)
     return table, models
 
 

@@ -391,7 +391,7 @@ def results_study(table: Table, columns: Mapping[str, str]) -> tuple[Annotations
     headers = judged_headers(table, columns)
     text = (
         "every number is how well a system did on an item; if these are predictions of labels, "
-        "give the votes too"
+        "give the votes too, and if these are votes, what models predict"
     )
     table = table.noting(notice("read_as_results", text))
     if {"system", "rating"} <= headers.columns.keys():

@@ -85,6 +85,12 @@ SHARED: Mapping[str, Shared] = {
         "Which votes count where they have a `phase`: some of `core`, `extra`, `adjudication`, "
         "`gold`, `training` and `repeat`.",
     ),
+    "normalise": Shared(
+        "none",
+        "Ratings of every annotator before they count: `none`, `z` (less their mean, over "
+        "their standard deviation) or `rank` (their place among all that this person rated).",
+        choices=("none", "z", "rank"),
+    ),
     "on_missing": Shared(
         "error",
         "Items that only one side has: `error`, or `drop` and say so.",

@@ -303,7 +303,7 @@ def lone_results(sides: Sides, *, again: bool = False) -> Sides:
     if len(files) != 1 or files[0].form != TABLE:
         return sides
     (file,) = files
-    alone = bool(sides.scores) and file.why != "as given"
+    alone = file.why.startswith("guessed") or bool(sides.scores and file.why != "as given")
     if not (again or alone) or not are_results(file.held, file.named):
         return sides
     return Sides([Source(file.path, STUDY, OF_RESULTS, named=file.named, results=True)], [])

@@ -96,6 +96,7 @@ class StoredQuestion:
     gold: str | None = unsaid()
     ties: str | None = unsaid()
     first_votes: int | None = unsaid()
+    normalise: str | None = unsaid()
     circular: str | None = unsaid()
     truth: str | None = unsaid()
     by_group: bool | None = unsaid()

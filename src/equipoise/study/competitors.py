@@ -683,7 +683,10 @@ def _gains(
 
 
 def _of_task(
-    question: TaskTruth, contrasts: ReaderContrasts | None, readings: Readings | None, readers: int
+    question: TaskTruth,
+    contrasts: ReaderContrasts | None,
+    readings: Readings | None,
+    readers: int,
 ) -> TaskReaders:
     """Items and rates of every reader."""
     items, rates = np.zeros(readers, dtype=np.int64), np.full((3, readers), np.nan)

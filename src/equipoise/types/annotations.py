@@ -22,6 +22,7 @@ from equipoise.types.arrays import (
     frozen,
     name_order,
     nearest,
+    ratio,
     require_unique,
     unknown_name,
 )
@@ -348,6 +349,46 @@ class Annotations:
             yes.astype(np.intp), (f"below {threshold}", f"at least {threshold}")
         )
 
+    def normalised(self, how: str, by: str = "annotator") -> "Annotations":
+        """Ratings of every annotator (or group of them) in each task on a scale of their own.
+
+        Parameters
+        ----------
+        how
+            ``z``: less their mean, over their standard deviation; ``rank``: the place among
+            all that they rated, between 0 and 1, ties sharing theirs.
+        by
+            ``annotator``, or ``annotator_group``.
+
+        Examples
+        --------
+        >>> votes = Annotations(kind="interval", items=("a", "b"), annotators=("ana", "bo"),
+        ...     item=np.array([0, 1, 0, 1]), annotator=np.array([0, 0, 1, 1]),
+        ...     value=np.array([1.0, 2.0, 10.0, 30.0]))
+        >>> votes.normalised("z").value
+        array([-1.,  1., -1.,  1.])
+        """
+        choice("annotations, normalise", how, ("z", "rank"))
+        choice("annotations, normalise by", by, ("annotator", "annotator_group"))
+        who = self.annotator
+        if who is not None and by == "annotator_group":
+            who = None if self.annotator_group is None else self.annotator_group[who]
+        if self.value is None or who is None or self.judged == "preferences":
+            got = f"{self.kind} labels" if self.value is None else f"no {by} of votes"
+            got = self.judged if self.judged == "preferences" else got
+            wanted = "ratings by annotators with names"
+            do = hint("leave it out, or read ratings: {}", Option("kind", "interval"))
+            raise InputError("annotations, normalise", got, wanted, do)
+        task = np.zeros(len(self), dtype=np.int64) if self.task is None else self.task
+        code = np.unique(task * (int(who.max()) + 1) + who, return_inverse=True)[1]
+        value = (_standardised if how == "z" else _ranked)(self.value, code)
+        low, high = float(value.min()), float(value.max())
+        scale = (0.0, 1.0) if how == "rank" else (low, high if high > low else low + 1)
+        text = "Ratings count by {how} of every {by} in each task."
+        words = {"z": "their distance from the mean, in standard deviations", "rank": "rank"}
+        note = notice("normalised", text, how=words[how], by=by.replace("_", " "))
+        return replace(self, value=value, scale=scale).noting(note)
+
     def with_gold(self, use: str = "truth") -> "Annotations":
         """Say what gold rows are for.
 
@@ -585,6 +626,29 @@ class Annotations:
             rank=None,
             reading=None,
         )
+
+
+def _standardised(value: Floats, code: Ints) -> Floats:
+    """Less the mean of equal codes, over their standard deviation; 0 where they are alike."""
+    size = np.bincount(code)
+    mean = np.bincount(code, value) / size
+    away = value - mean[code]
+    deviation = np.sqrt(np.bincount(code, away**2) / size)[code]
+    return ratio(away, deviation, 0.0)
+
+
+def _ranked(value: Floats, code: Ints) -> Floats:
+    """Mean rank among equal codes, less a half, over how many there are."""
+    order = np.lexsort((value, code))
+    placed, who = value[order], code[order]
+    first = np.flatnonzero(np.append(True, (np.diff(placed) != 0) | (np.diff(who) != 0)))
+    sizes = np.diff(np.append(first, len(order)))
+    start = np.flatnonzero(np.append(True, np.diff(who) != 0))
+    number = np.bincount(code)
+    middle = first + (sizes - 1) / 2 + 0.5
+    rank = np.empty(len(order))
+    rank[order] = np.repeat(middle, sizes) - np.repeat(start, number[who[start]])
+    return np.asarray(rank / number[code])
 
 
 def _checked_column(name: str, column: Any, table: Annotations) -> Any:

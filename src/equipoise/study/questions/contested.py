@@ -62,7 +62,7 @@ def with_values(answer: Answer, finding: Finding) -> Finding:
     for outcome in answer.outcomes:
         line = next((line for line in outcome.lines if line.competitor == answer.best), None)
         if line is not None and np.isfinite(line.value):
-            share = percent(float(outcome.facts["share"] or 0.0))
+            share = percent(float(str(outcome.facts["share"])))
             ends = estimate(line.value, line.low, line.high)
             parts.append(f"{ends} on {outcome.label} ({share})")
     if len(parts) < 2:
