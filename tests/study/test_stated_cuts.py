@@ -70,7 +70,7 @@ def gold_study(tasks=("",), readers=3, cut=0.5, margin=None, quality=2.0, number
 
 def test_counts_are_those_of_scikit_learn_with_exact_intervals():
     study, truths, models = gold_study()
-    for point, model in zip(points_at_cuts(study), models, strict=True):
+    for point, model in zip(points_at_cuts(study, reader_tables(study)), models, strict=True):
         table = confusion_matrix(truths[0], model.values >= 0.5)
         (clear, alarm), (missed, hit) = table.tolist()
         expected = {
@@ -93,7 +93,10 @@ def test_readers_lie_between_their_own_rates_by_gold():
     for reader in range(3):
         mine = (votes.annotator == reader) & ~votes.is_gold
         sens.append(votes.label[mine][truths[0][votes.item[mine]]].mean())
-    assert_allclose(points_at_cuts(study)[0].readers["sensitivity"], (min(sens), max(sens)))
+    assert_allclose(
+        points_at_cuts(study, reader_tables(study))[0].readers["sensitivity"],
+        (min(sens), max(sens)),
+    )
 
 
 def test_a_score_that_nobody_cut_is_not_cut():
@@ -112,7 +115,7 @@ def test_one_task_with_cut_scores_of_votes_has_no_counts():
         study.predictions, opinions, metrics=["auroc"],
         settings=Settings(thresholds=Thresholds(0.5), replicates=20),
     )  # fmt: skip
-    point = points_at_cuts(study)[0]
+    point = points_at_cuts(study, reader_tables(study))[0]
     assert point.rates["sensitivity"].trials == -1
     assert point.rates["sensitivity"].low < point.rates["sensitivity"].value
 
@@ -141,7 +144,7 @@ def test_claims_against_readers_are_one_family_of_tasks_and_models(tasks):
 def test_with_a_margin_one_model_is_judged_as_many_are():
     study, _, _ = gold_study(quality=4.0, readers=8, margin=0.1)
     for view in (study, study.of_models(["net"])):
-        assert points_at_cuts(view)[0].claim.decision in (
+        assert points_at_cuts(view, reader_tables(view))[0].claim.decision in (
             Decision.SUPERIOR,
             Decision.NON_INFERIOR,
         )
@@ -150,7 +153,7 @@ def test_with_a_margin_one_model_is_judged_as_many_are():
 def test_many_rows_are_those_of_the_leader_in_a_terminal():
     tasks = tuple(f"finding {k}" for k in range(7))
     study, _, _ = gold_study(tasks, number=60)
-    whole, mine, matrix = cuts_finding(study, "tree", Nouns()).tables
+    whole, mine, matrix = cuts_finding(study, "tree", Nouns(), reader_tables(study)).tables
     assert {row["model"] for row in mine.brief} == {"tree"} and len(mine.brief) == 7
     assert (mine.open, matrix.open, whole.open) == (True, True, False)
     assert (mine.file, len(whole.rows)) == (False, 14)
@@ -169,9 +172,10 @@ def test_many_rows_are_those_of_the_leader_in_a_terminal():
 
 def test_at_a_stated_prevalence_predictive_values_follow_by_bayes():
     study, _, _ = gold_study(("a", "b"))
-    before = points_at_cuts(study)
+    before = points_at_cuts(study, reader_tables(study))
     here = points_at_cuts(
-        replace(study, settings=replace(study.settings, prevalence={"a": 0.02}))
+        replace(study, settings=replace(study.settings, prevalence={"a": 0.02})),
+        reader_tables(study),
     )
     for old, new in zip(before, here, strict=True):
         if new.task == "b":

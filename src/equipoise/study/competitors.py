@@ -9,8 +9,9 @@ What is compared: decisions with decisions. A model decides where its prediction
 or where a cut was stated; then it is compared by balanced accuracy, with sensitivity and
 specificity beside it, unless the first metric that the user named is one of decisions. A model
 with scores and no stated cut is compared by its sensitivity at the reader's own false
-positives; scores are never cut where nobody scored. Several classes are compared by accuracy,
-grades by quadratic weighted kappa, or by the metric named.
+positives; scores are never cut where nobody scored. Several classes are compared by Cohen's
+kappa, grades by quadratic weighted kappa, or by the metric named: by accuracy a constant answer
+would be among the best where one class is common.
 
 Whatever predicts is a competitor: it has a row, by its decisions (judge, panel, arm of readers)
 or by its scores (detector, uncertainty method), and the gain over every reader with its
@@ -468,7 +469,7 @@ def model_scores(study: Study, aligned: Aligned, *, rated: bool = False) -> Mode
     """
     metric, several = _named_metric(study), len(aligned.question.classes) > 1
     if rated or several:
-        usual = "quadratic_weighted_kappa" if aligned.question.ordered else "accuracy"
+        usual = "quadratic_weighted_kappa" if aligned.question.ordered else "cohen_kappa"
         metric = named(RATED) if rated else metric or named(usual)
         shares = {
             model: aligned.distributions(model) if several else score[:, None]

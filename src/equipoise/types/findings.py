@@ -208,7 +208,7 @@ class Table:
         filled = [
             column
             for column in self.columns
-            if any(row.get(column.key) != "" for row in self.rows)
+            if any(row.get(column.key, "") != "" for row in self.rows)
         ]
         object.__setattr__(self, "columns", tuple(filled or self.columns))
 

@@ -25,13 +25,13 @@ Examples
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from equipoise.inference.proportions import ratio_interval
 from equipoise.study.alignment import Aligned
-from equipoise.study.competitors import GOLD, ReaderTable, models_with_cut, reader_tables
+from equipoise.study.competitors import GOLD, ReaderTable, models_with_cut
 from equipoise.study.study import Settings, Study
 from equipoise.study.thresholds import THRESHOLD, with_thresholds
 from equipoise.types import (
@@ -107,7 +107,7 @@ class Point(NamedTuple):
 
 def points_at_cuts(
     study: Study,
-    tables: Sequence[ReaderTable] | None = None,
+    tables: Sequence[ReaderTable] = (),
     possible: Sequence[str] = (),
 ) -> tuple[Point, ...]:
     """Every model with a cut in every task; none where nobody stated a cut.
@@ -117,14 +117,15 @@ def points_at_cuts(
     study
         Models and the truth of yes/no questions.
     tables
-        Models next to readers, where somebody has them.
+        Models next to readers.
     possible
         Models that could be the first.
     """
     view = _at_cuts(study)
     if view is None:
         return ()
-    table = _by_same_truth(view, _tables_of(study) if tables is None else tables)
+    by_gold = all(_counts(aligned) for aligned in view.aligned)
+    table = next((table for table in tables if (table.truth == GOLD) == by_gold), None)
     claims = {} if table is None else table.task_claims(list(view.aligned[0].scores), possible)
     return tuple(
         point for aligned in view.aligned for point in _points(view, aligned, claims, table)
@@ -171,20 +172,6 @@ def groups_at_cuts(study: Study, model: str) -> Table | None:
         columns=(Column("group", "group"), *heads),
         legend="",
     )
-
-
-def _tables_of(study: Study) -> tuple[ReaderTable, ...]:
-    try:
-        return reader_tables(study)
-    except InputError:
-        return ()
-
-
-def _by_same_truth(study: Study, tables: Iterable[ReaderTable]) -> ReaderTable | None:
-    """Readers by gold where that is the truth, else by the votes of the others."""
-    by_gold = all(_counts(aligned) for aligned in study.aligned)
-    fitting = [table for table in tables if (table.truth == GOLD) == by_gold]
-    return fitting[0] if fitting else None
 
 
 def _counts(aligned: Aligned) -> bool:
@@ -262,7 +249,7 @@ def cuts_finding(
     study: Study,
     leader: str,
     nouns: Nouns | None = None,
-    tables: Sequence[ReaderTable] | None = None,
+    tables: Sequence[ReaderTable] = (),
     possible: Sequence[str] = (),
 ) -> Finding | None:
     """A row per task and model; None where nobody stated a cut.
