@@ -356,7 +356,10 @@ class Report:
     command: str = ""
 
     def with_families(self) -> "Report":
-        """The same with the families of what it asserts, and their level, among its terms."""
+        """The same with the families of what it asserts, and their level, among its terms.
+
+        A finding that asserts something and does not say of whom says it in a sentence more.
+        """
         parts: list[Card | Finding] = [*self.findings]
         if self.card is not None:
             parts.insert(0, self.card)
@@ -365,7 +368,7 @@ class Report:
         if names:
             text = "Claims of one family hold all together, so surely"
             terms.append((FAMILIES, f"{text}: {'; '.join(names)}."))
-        return replace(self, terms=tuple(terms))
+        return replace(self, terms=tuple(terms), findings=tuple(map(_for_whom, self.findings)))
 
     @property
     def all_notices(self) -> Notices:
@@ -537,6 +540,17 @@ def finding_json(finding: Finding) -> dict[str, JsonValue]:
         **({"claims": [_claim(claim) for claim in finding.claims]} if finding.claims else {}),
         "notices": list(worded(finding.notices)),
     }
+
+
+def _for_whom(finding: Finding) -> Finding:
+    """The same with whose truth its claims are taken by, and whom they speak for."""
+    text = " ".join(map(str, (finding.sentence, *finding.more)))
+    if "these" in text or not finding.claims or finding.left_out:
+        return finding
+    truths = dict.fromkeys(claim.estimand.truth for claim in finding.claims)
+    whom = dict.fromkeys(str(claim.population) for claim in finding.claims)
+    more = f"By {' and '.join(truths)}, for {'; or for '.join(whom)}."
+    return replace(finding, more=(*finding.more, more))
 
 
 def _claim(claim: Claim) -> JsonValue:
