@@ -219,9 +219,10 @@ class Spread:
 
     def _below(self, whole: float) -> float:
         """Satterthwaite's denominator of everything but annotators."""
+        df_items = self.df_items or 1.0
         if not self.seeds > 0:
-            return whole**2 / self.df_items
-        return (whole - self.seeds) ** 2 / self.df_items + self.seeds**2 / self.df_seeds
+            return whole**2 / df_items
+        return (whole - self.seeds) ** 2 / df_items + self.seeds**2 / self.df_seeds
 
     @cached_property
     def variance(self) -> float:

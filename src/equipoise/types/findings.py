@@ -16,8 +16,9 @@ is cited as ``[@key]``.
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, fields, is_dataclass, replace
+from itertools import takewhile
 from pathlib import Path
 from typing import Literal
 
@@ -50,7 +51,7 @@ from equipoise.types.claims import Claim
 from equipoise.types.notices import Notices, worded
 from equipoise.types.numbers import UNDEFINED
 from equipoise.types.records import immutable
-from equipoise.types.words import capital, hint
+from equipoise.types.words import capital, hint, joined
 
 __all__ = [
     "ENTRIES",
@@ -92,6 +93,7 @@ __all__ = [
     "largest_by",
     "left_out",
     "plain",
+    "reasons",
     "rows_of",
     "spanned",
 ]
@@ -128,6 +130,8 @@ class Column:
         Whether it is shown where room is scarce.
     words
         What names are called where people read, such as titles of metrics.
+    under
+        Key of the column below whose cells its own stand where a line is too long.
     """
 
     key: str
@@ -136,6 +140,7 @@ class Column:
     ends: tuple[str, str] | None = None
     brief: bool = True
     words: Mapping[str, str] = field(default_factory=dict)
+    under: str = ""
 
     @property
     def is_text(self) -> bool:
@@ -452,6 +457,30 @@ def left_out(key: str, title: str, error: InputError) -> Finding:
     got = error.got if about_key else f"{error.where}: {error.got}"
     reason = hint("{}; it takes {}. {}.", capital(got), error.expected, capital(error.do))
     return Finding(key=key, title=title, sentence=reason, left_out=True)
+
+
+def reasons(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Those that the data did not allow; those of one reason as one, which names them all.
+
+    Examples
+    --------
+    >>> parts = [Finding(key=w, title=f"Is it {w}?", sentence="No votes.", left_out=True)
+    ...          for w in ("big", "red", "new")]
+    >>> [(part.title, part.sentence) for part in reasons(parts)]
+    [('Is it big, red or new?', 'No votes.')]
+    """
+    by_reason: dict[str, list[Finding]] = {}
+    for finding in findings:
+        if finding.left_out:
+            by_reason.setdefault(finding.sentence, []).append(finding)
+    for parts in by_reason.values():
+        titles = list(dict.fromkeys(part.title for part in parts))
+        words = [title.removesuffix("?").split() for title in titles]
+        same = len([*takewhile(lambda at: len({*at}) == 1, zip(*words, strict=False))])
+        names = joined([" ".join(some[same:]) for some in words], "or", most=len(words))
+        end = "?" * titles[0].endswith("?")
+        title = " ".join(filter(None, [*words[0][:same], names])) + end
+        yield replace(parts[0], title=title if len(titles) > 1 else titles[0])
 
 
 def largest_by(rows: Sequence[Row], by: str, key: str) -> list[Row]:

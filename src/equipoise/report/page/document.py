@@ -40,6 +40,7 @@ from equipoise.types import (
     cited,
     count,
     joined,
+    reasons,
     worded,
 )
 
@@ -378,9 +379,9 @@ def _evidence(folded: Sequence[Section], report: Report, styles: ModelStyles) ->
     missing = [finding for finding in report.findings if finding.left_out]
     if missing:
         many = "One analysis" if len(missing) == 1 else f"{count(len(missing))} analyses"
-        reasons = _terms((finding.title, finding.sentence) for finding in missing)
+        body = _terms((finding.title, finding.sentence) for finding in reasons(missing))
         sentence = f"{many} that the data do not allow."
-        parts.append(_closed("left-out", "Not looked at, and why", sentence, reasons))
+        parts.append(_closed("left-out", "Not looked at, and why", sentence, body))
     notices = worded(report.all_notices)
     if report.terms:
         words = joined([word for word, _ in report.terms], most=4)

@@ -321,24 +321,29 @@ def _tables(
         file=False,
     )
     if len(mine) < len(rows):
-        yield _matrix(points, nouns)
+        claimed = {point.claim.decision for point in points if point.claim}
+        words = [f"{mark} {word.value}" for word, mark in MARKS.items() if word in claimed]
+        against = f"; {', '.join(words)} to {nouns.annotators}" if words else ""
+        both = "Sensitivity/specificity of every model, in per cent"
+        yield _matrix(points, RATES[:2], f"{KEY}_matrix", f"{both}{against}")
+        at = f", at {_prevalences(how)}" if how.prevalence is not None else ""
+        predicted = f"PPV/NPV of every model, in per cent{at}"
+        yield _matrix(points, RATES[2:], f"{KEY}_predictive", predicted)
 
 
-def _matrix(points: Sequence[Point], nouns: Nouns) -> Table:
-    """Models by tasks: sensitivity and specificity, and what is claimed against readers."""
+def _matrix(points: Sequence[Point], rates: Sequence[str], name: str, caption: str) -> Table:
+    """Models by tasks: two rates, and beside the first two what is claimed against readers."""
     lines: dict[str, dict[str, Cell]] = {}
     for point in points:
-        sides = "/".join(_hundredths(point.rates[name].value) for name in RATES[:2])
-        mark = MARKS.get(point.claim.decision, "") if point.claim else ""
+        sides = "/".join(_hundredths(point.rates[rate].value) for rate in rates)
+        marked = point.claim if rates == RATES[:2] else None
+        mark = MARKS.get(marked.decision, "") if marked else ""
         line = lines.setdefault(point.model, {"model": point.model})
         line[point.task] = f"{sides} {mark}".strip()
     tasks = dict.fromkeys(point.task for point in points)
-    claimed = {point.claim.decision for point in points if point.claim}
-    words = [f"{mark} {word.value}" for word, mark in MARKS.items() if word in claimed]
-    against = f"; {', '.join(words)} to {nouns.annotators}" if words else ""
     return Table(
-        name=f"{KEY}_matrix",
-        caption=f"Sensitivity/specificity of every model, in per cent{against}",
+        name=name,
+        caption=caption,
         columns=(Column("model", "model", "model"), *(Column(task, task) for task in tasks)),
         rows=list(lines.values()),
         open=True,
@@ -353,8 +358,16 @@ def _table(rows: list[dict[str, Cell]], how: Settings, nouns: Nouns) -> Table:
         for name in RATES[:2]
         for column in (
             spanned(name, f"{name[:4]}. %", "hundredths"),
-            *[Column(f"{name}_count", "count")] * by_gold,
-            *[Column(f"{name}_readers", "readers")] * beside,
+            *[Column(f"{name}_count", "count", under=name)] * by_gold,
+            *[Column(f"{name}_readers", "readers", under=name)] * beside,
+        )
+    ]
+    predictive = [
+        column
+        for name in RATES[2:]
+        for column in (
+            spanned(name, f"{name.upper()} %", "hundredths"),
+            *[Column(f"{name}_count", "count", under=name)] * (f"{name}_count" in rows[0]),
         )
     ]
     people = nouns.annotators
@@ -368,11 +381,11 @@ def _table(rows: list[dict[str, Cell]], how: Settings, nouns: Nouns) -> Table:
         caption=TITLE,
         columns=(
             Column("task", "task"),
-            Column("model", "model", "model", brief=several),
+            Column("model", "model", "model", brief=several, under="task"),
             Column("cut", "cut", brief=False),
             *sides,
+            *predictive,
             *claims * any("against_readers" in row for row in rows),
-            *(spanned(name, f"{name.upper()} %", "hundredths") for name in RATES[2:]),
         ),
         rows=rows,
         open=True,
