@@ -202,8 +202,8 @@ def test_an_option_of_evaluate_is_repeated_or_no_part_of_what_was_asked():
 def test_a_run_is_evaluated_again_as_it_was_asked(words, equipoise, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_study(Path())
-    items, people = ({line.split(",")[k] for line in
-                      Path("votes.csv").read_text().splitlines()[1:]} for k in (0, 1))  # fmt: skip
+    lines = [line.split(",") for line in Path("votes.csv").read_text().splitlines()[1:]]
+    items, people = ({line[k] for line in lines} for k in (0, 1))
     for name, head, names in (
         ("items", "item,site", items), ("people", "annotator,school", people)
     ):  # fmt: skip

@@ -153,21 +153,40 @@ def test_with_a_margin_one_model_is_judged_as_many_are():
 def test_many_rows_are_those_of_the_leader_in_a_terminal():
     tasks = tuple(f"finding {k}" for k in range(7))
     study, _, _ = gold_study(tasks, number=60)
-    whole, mine, matrix = cuts_finding(study, "tree", Nouns(), reader_tables(study)).tables
+    tables = cuts_finding(study, "tree", Nouns(), reader_tables(study)).tables
+    whole, mine, matrix, predictive = tables
     assert {row["model"] for row in mine.brief} == {"tree"} and len(mine.brief) == 7
     assert (mine.open, matrix.open, whole.open) == (True, True, False)
     assert (mine.file, len(whole.rows)) == (False, 14)
     cells = {(row["task"], row["model"]): row for row in whole.rows}
-    for line in matrix.rows:
-        for task in tasks:
-            row = cells[task, line["model"]]
-            sides = [percent(row[side]).removesuffix("%") for side in RATES[:2]]
-            assert line[task].split()[0] == "/".join(sides)
+    for table, rates in ((matrix, RATES[:2]), (predictive, RATES[2:])):
+        for line in table.rows:
+            for task in tasks:
+                row = cells[task, line["model"]]
+                sides = [percent(row[side]).removesuffix("%") for side in rates]
+                assert line[task].split()[0] == "/".join(sides)
     report = analyse_study(study, only=["calibration"])
     for width in (60, 80, 100, 140):
         lines = [line.plain for line in answer_lines(report, width)]
         assert any(line.strip().startswith("finding 6") for line in lines)
         assert max(map(len, lines)) <= width
+
+
+@pytest.mark.parametrize("width", [80, 100, 120, 200])
+def test_every_rate_stands_with_its_count_and_interval_at_any_usual_width(width):
+    study, _, _ = gold_study(("fibrillation", "block"), number=400)
+    study = replace(study, settings=replace(study.settings, margin=0.05))
+    report = analyse_study(study, only=["calibration"])
+    text = "\n".join(line.plain for line in answer_lines(report, width))
+    for point in points_at_cuts(study, reader_tables(study)):
+        for rate in point.rates.values():
+            low, high = (percent(end).removesuffix("%") for end in (rate.low, rate.high))
+            size = percent(rate.value).removesuffix("%")
+            assert f"{size} [{low}, {high}]" in text and f"{rate.hits}/{rate.trials}" in text
+    block = text[text.index("Models at") : text.index("AUROC", text.index("Models at"))]
+    assert max(map(len, block.splitlines())) <= width
+    assert all(head in block for head in ("sens. %", "spec. %", "PPV %", "NPV %"))
+    assert "more column" not in block
 
 
 def test_at_a_stated_prevalence_predictive_values_follow_by_bayes():
@@ -229,7 +248,7 @@ def test_every_group_has_its_counts_at_the_cut():
         {"item": list(study.items), "site": ["north" if north else "south" for north in side]}
     )
     view = replace(study, attributes=Attributes.from_dataframe(table))
-    rows = {row["group"]: row for row in groups_at_cuts(view, "net").rows}
+    rows = {row["group"]: row for row in next(groups_at_cuts(view, "net")).rows}
     for name, inside in (("site = north", side), ("site = south", ~side)):
         called, sick = models[0].values[inside] >= 0.5, truths[0][inside]
         (clear, alarm), (missed, hit) = confusion_matrix(sick, called).tolist()
@@ -238,5 +257,5 @@ def test_every_group_has_its_counts_at_the_cut():
         exact = binomtest(hit, hit + missed).proportion_ci(0.95, "exact")
         ends = rows[name]["sensitivity_low"], rows[name]["sensitivity_high"]
         assert_allclose(ends, exact, atol=1e-9)
-    assert groups_at_cuts(study, "net") is None
-    assert groups_at_cuts(replace(view, thresholds=None), "net") is None
+    assert not [*groups_at_cuts(study, "net")]
+    assert not [*groups_at_cuts(replace(view, thresholds=None), "net")]

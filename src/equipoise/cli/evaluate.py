@@ -271,8 +271,8 @@ def run_evaluation(options: Options, demo: Demonstration | None = None) -> None:
         read = read_study(options, names, truth=options.truth, out=home, also=also)
     earlier = _run_before(options)
     votes = read.study.voted
-    names = (*AS_IN_RUN, "columns", "prediction_columns", "classes")
-    options = replace(options, **{name: getattr(read.options, name) for name in names})
+    as_read = (*AS_IN_RUN, "columns", "prediction_columns", "classes")
+    options = replace(options, **{name: getattr(read.options, name) for name in as_read})
     truth = make_truth(votes, options)
     metrics, expected = read.study.metrics, list[str]()
     if grouping is not None:

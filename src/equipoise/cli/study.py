@@ -188,8 +188,9 @@ def read_study(
     unsaid = not scores and missing == DEFAULTS["on_missing"]
     missing = published.on_missing if published and unsaid else missing
     settings = Settings(on_missing=missing, ties=options.ties)
-    classes = None if "," in "".join(classes) else ",".join(classes)
-    options = replace(options, on_missing=missing, classes=options.classes or classes or None)
+    names_of_classes = "" if "," in "".join(classes) else ",".join(classes)
+    asked = {"on_missing": missing, "classes": options.classes or names_of_classes or None}
+    options = replace(options, **asked)
     return FilesRead(
         study=Study.unchecked(models, table, settings, chosen),
         inputs=_input_rows(options, out, also or {}),

@@ -147,12 +147,12 @@ def _at_cuts(study: Study) -> Study | None:
     return view
 
 
-def groups_at_cuts(study: Study, model: str) -> Table | None:
-    """One model at its cuts in every group of items; None without a cut, or without groups."""
+def groups_at_cuts(study: Study, model: str) -> Iterator[Table]:
+    """One model at its cuts in every group of items; of many a matrix, and every row folded."""
     view, known = _at_cuts(study), study.attributes
     if view is None or known is None or model not in view.aligned[0].scores:
-        return None
-    view, rows = view.of_models([model]), []
+        return
+    view, named = view.of_models([model]), list[Point]()
     for column, levels in zip(known.columns, known.levels, strict=True):
         for level in levels:
             try:
@@ -160,18 +160,27 @@ def groups_at_cuts(study: Study, model: str) -> Table | None:
                 points = [p for task in part.aligned for p in _points(part, task, {}, None)]
             except InputError:  # no item of the group is scored, or all have one answer
                 continue
-            rows += [{"group": f"{column} = {level}", **_row(point)} for point in points]
-    if not rows:
-        return None
+            named += [point._replace(model=f"{column} = {level}") for point in points]
+    if not named:
+        return
+    rows = [{"group": point.model, **_row(point), "model": model} for point in named]
     table = _table(rows, study.settings, Nouns())
+    caption = f"{model} at its cuts in every group"
     heads = [column for column in table.columns if column.key not in ("model", "cut")]
-    return replace(
+    whole = replace(
         table,
         name=f"{KEY}_groups",
-        caption=f"{model} at its cuts in every group",
+        caption=caption,
         columns=(Column("group", "group"), *heads),
         legend="",
     )
+    if len(rows) <= FEW:
+        yield whole
+        return
+    yield replace(whole, open=False, brief=())
+    sides = f"{caption}, sensitivity/specificity in per cent"
+    matrix = _matrix(named, RATES[:2], f"{KEY}_groups_matrix", sides)
+    yield replace(matrix, columns=(Column("model", "group"), *matrix.columns[1:]))
 
 
 def _counts(aligned: Aligned) -> bool:

@@ -85,9 +85,9 @@ PANEL = "The reference standard was made by others than these readers."
 HEADS = {
     "items": "items",
     "part": "they part",
-    "standard": "yes by the standard alone",
-    "readers": "yes by the readers alone",
-    "tied": "readers tied",
+    "standard": "only the standard says yes",
+    "readers": "only readers do",
+    "tied": "tied",
 }
 BY_VOTES = Option("gold", "ignore", "with_gold('ignore')")
 
