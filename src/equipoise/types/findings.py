@@ -28,6 +28,7 @@ from numpy.typing import ArrayLike
 from equipoise.types import numbers
 from equipoise.types.arrays import InputError, Names
 from equipoise.types.charts import (
+    MAYBE,
     Chart,
     Dispute,
     Dot,
@@ -140,7 +141,7 @@ class Column:
     ends: tuple[str, str] | None = None
     brief: bool = True
     words: Mapping[str, str] = field(default_factory=dict)
-    under: str = ""
+    under: str = field(default="", metadata=MAYBE)
 
     @property
     def is_text(self) -> bool:
@@ -469,18 +470,19 @@ def reasons(findings: Iterable[Finding]) -> Iterator[Finding]:
     >>> [(part.title, part.sentence) for part in reasons(parts)]
     [('Is it big, red or new?', 'No votes.')]
     """
-    by_reason: dict[str, list[Finding]] = {}
+    by_reason: dict[tuple[str, ...], list[str]] = {}
+    first: dict[tuple[str, ...], Finding] = {}
     for finding in findings:
         if finding.left_out:
-            by_reason.setdefault(finding.sentence, []).append(finding)
-    for parts in by_reason.values():
-        titles = list(dict.fromkeys(part.title for part in parts))
-        words = [title.removesuffix("?").split() for title in titles]
+            key = (finding.sentence, *finding.title.split()[:2])
+            by_reason.setdefault(key, []).append(finding.title)
+            first.setdefault(key, finding)
+    for key, titles in by_reason.items():
+        words = [title.removesuffix("?").split() for title in dict.fromkeys(titles)]
         same = len([*takewhile(lambda at: len({*at}) == 1, zip(*words, strict=False))])
         names = joined([" ".join(some[same:]) for some in words], "or", most=len(words))
-        end = "?" * titles[0].endswith("?")
-        title = " ".join(filter(None, [*words[0][:same], names])) + end
-        yield replace(parts[0], title=title if len(titles) > 1 else titles[0])
+        title = " ".join([*words[0][:same], names]) + "?" * titles[0].endswith("?")
+        yield replace(first[key], title=title if len(words) > 1 else titles[0])
 
 
 def largest_by(rows: Sequence[Row], by: str, key: str) -> list[Row]:

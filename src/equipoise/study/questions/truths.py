@@ -45,6 +45,7 @@ from equipoise.types import (
     added_votes,
     capital,
     count,
+    counted,
     hint,
     joined,
     number,
@@ -197,7 +198,7 @@ def _adjudicated(votes: Annotations) -> str:
     split = cases[kinds > 1]
     on, alone = np.isin(split, late).sum(), (~np.isin(late, split)).sum()
     sizes = np.bincount(cell[~gold])[split]
-    more = f" and on {count(int(alone))} others" if alone else ""
+    more = f" and on {counted(int(alone), 'other')}" if alone else ""
     if not alone and (sizes == 2).all() and len(np.unique(late)) == len(late):
         more = ", as two plus one makes it"
     return ADJUDICATED.format(on=count(int(on)), split=count(len(split)), more=more)
