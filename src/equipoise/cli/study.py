@@ -189,8 +189,8 @@ def read_study(
     missing = published.on_missing if published and unsaid else missing
     settings = Settings(on_missing=missing, ties=options.ties)
     names_of_classes = "" if "," in "".join(classes) else ",".join(classes)
-    asked = {"on_missing": missing, "classes": options.classes or names_of_classes or None}
-    options = replace(options, **asked)
+    named_classes = options.classes or names_of_classes or None
+    options = replace(options, on_missing=missing, classes=named_classes)
     return FilesRead(
         study=Study.unchecked(models, table, settings, chosen),
         inputs=_input_rows(options, out, also or {}),

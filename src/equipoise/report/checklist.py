@@ -65,8 +65,10 @@ def _seen(report: Report) -> Iterable[str]:
 
 
 def _measures(report: Report) -> Iterable[str]:
-    own = {"Intervals", "Scope", "Resampling", "Labels"}
+    own = {"Intervals", "Scope", "Resampling", "Labels", "Families"}
     names = [word for word, _ in report.terms if word not in own]
+    if any(finding.key == "stated_cuts" and finding.tables for finding in report.findings):
+        names.append("at the stated cuts sensitivity, specificity, PPV and NPV")
     return [f"{', '.join(names)}."] if names else []
 
 
