@@ -14,6 +14,7 @@ from equipoise.inference.intervals import simultaneous_widths
 from equipoise.inference.proportions import clopper_pearson, ratio_interval
 from equipoise.read.attributes import Attributes
 from equipoise.report.answer import analyse_study
+from equipoise.report.page import render
 from equipoise.report.terminal import answer_lines
 from equipoise.study import Study
 from equipoise.study.analyses.stated_cuts import (
@@ -187,6 +188,20 @@ def test_every_rate_stands_with_its_count_and_interval_at_any_usual_width(width)
     assert max(map(len, block.splitlines())) <= width
     assert all(head in block for head in ("sens. %", "spec. %", "PPV %", "NPV %"))
     assert "more column" not in block
+
+
+def test_counts_and_readers_stand_in_small_letters_on_the_page():
+    study, _, _ = gold_study(("a", "b"), number=400)
+    page = render(analyse_study(study, only=["calibration"]))
+    start = page.index('aria-label="Models at their stated cuts"')
+    table = page[start : page.index("</table>", start)]
+    for point in points_at_cuts(study, reader_tables(study)):
+        assert f">{point.model}<td" in table and f">{point.task}<td" in table
+        for name, rate in point.rates.items():
+            ends = [percent(end).removesuffix("%") for end in point.readers.get(name, ())]
+            beside = f" {'–'.join(dict.fromkeys(ends))}" if ends else ""
+            assert f"<small>{rate.hits}/{rate.trials}{beside}</small>" in table
+    assert table.count("<small>count readers</small>") == 2
 
 
 def test_at_a_stated_prevalence_predictive_values_follow_by_bayes():

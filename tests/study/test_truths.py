@@ -127,6 +127,19 @@ def test_what_readers_reach_by_their_own_majority_is_that_of_a_slow_loop():
     assert expected in sentence
 
 
+def test_the_effect_of_a_standard_of_two_is_shown_by_their_votes_alone():
+    votes, disease = votes_of("two plus one of gold")
+    models = models_of(disease, votes.items)
+    how = {"metrics": ["auroc"], "settings": Settings(replicates=20)}
+    answer = ask("truths", models, votes, **how)
+    two = evaluate(models, votes.rows(~votes.gold & (votes.annotator < 2)), **how)
+    lines = [line for line in answer.lines if line.variant == "the votes of r0 and r1 alone"]
+    assert len(lines) == 2
+    for line in lines:
+        value = two.estimate(line.competitor, "auroc").value
+        assert line.value == pytest.approx(value, abs=1e-12)
+
+
 def test_stopping_on_agreement_raises_soft_auroc_and_the_first_votes_undo_it():
     votes, disease = votes_of("two plus one")
     models = models_of(disease, votes.items)

@@ -466,9 +466,9 @@ def reasons(findings: Iterable[Finding]) -> Iterator[Finding]:
     Examples
     --------
     >>> parts = [Finding(key=w, title=f"Is it {w}?", sentence="No votes.", left_out=True)
-    ...          for w in ("big", "red", "new")]
+    ...          for w in ("big", "red", "new", "far", "odd")]
     >>> [(part.title, part.sentence) for part in reasons(parts)]
-    [('Is it big, red or new?', 'No votes.')]
+    [('Is it big, red, new, far or odd?', 'No votes.')]
     """
     by_reason: dict[tuple[str, ...], list[str]] = {}
     first: dict[tuple[str, ...], Finding] = {}

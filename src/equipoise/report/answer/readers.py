@@ -333,7 +333,7 @@ def _people(annotations: Annotations) -> Names:
     """Annotators with a square of their own; none where they are too many or unknown."""
     if annotations.annotator is None or annotations.annotators is None:
         return ()
-    voted = np.unique(annotations.annotator[~annotations.gold])
+    voted = np.unique(annotations.annotator)
     names = tuple(annotations.annotators[code] for code in voted)
     return names if len(names) <= PEOPLE else ()
 
