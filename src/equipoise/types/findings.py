@@ -276,9 +276,9 @@ class Finding:
     about: str = ""
     verdict: str = ""
 
-    def under(self, *, task: str = "", metric: str = "") -> "Finding":
-        """The same, shown under a choice of the reader."""
-        return replace(self, task=task, metric=metric)
+    def under(self, *, task: str = "") -> "Finding":
+        """The same, shown under a task that the reader chooses."""
+        return replace(self, task=task, metric="")
 
 
 @immutable(kw_only=True)
