@@ -8,7 +8,7 @@ models is called better than it is. ``--quick`` (or EQUIPOISE_QUICK=1) takes a t
 studies, ``--readers`` or ``--added`` that part alone. Votes that a plan adds: the same for the
 difference of two equal models, next to as many votes spread evenly. ``--claims``: the cells of
 `benchmarks._claims`, one sentence each, and the power of what pilots plan. ``--studies=N``
-takes N studies of each (40: about ten minutes for ``--claims``).
+takes N studies of each (40: a few minutes for ``--claims``).
 """
 
 import os
