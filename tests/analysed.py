@@ -28,6 +28,15 @@ def study_of(
     return replace(made, attributes=attributes)
 
 
+def of_task(study: Study, task: str) -> Study:
+    """One task alone; the votes on the others stay, to tell who is a panel."""
+    study.voted.in_task(task)  # refuses an unknown one
+    models = tuple(model for model in study.predictions if model.task == task)
+    view = study._view({"items", "plan", "task_votes"}, predictions=models)
+    view.__dict__["truths"] = tuple(truth for truth in study.truths if truth.task == task)
+    return view
+
+
 def asked_study(predictions: Any, votes: Any, how: Mapping[str, Any]) -> Study:
     """The study that keywords ask about: settings, ``metric``, ``task`` and ``kind``."""
     names = {setting.name for setting in fields(Settings)} & how.keys()
@@ -40,7 +49,7 @@ def asked_study(predictions: Any, votes: Any, how: Mapping[str, Any]) -> Study:
         resampling=how.get("kind"),
         settings=replace(settings, **own),
     )
-    return study if "task" not in how else study.of_task(how["task"])
+    return study if "task" not in how else of_task(study, how["task"])
 
 
 def analysed(

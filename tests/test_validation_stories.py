@@ -178,30 +178,87 @@ def test_two_plus_one_and_a_panel_are_told_apart(ecgs, films):
     assert "by others than these readers" in films[3]["truths"]["finding"]
 
 
-def test_a_third_reader_where_two_disagree_is_known_by_the_counts(tmp_path):
+def write_two_plus_one(folder, gold=lambda *_: None):
+    """600 cases read by two, and by a third where these disagree, whose phase stands beside."""
     random = np.random.default_rng(2)
     sick = random.random(600) < 0.3
-    rows, scores = ["item,annotator,label"], ["item,net,tree"]
+    rows, scores = ["item,annotator,label,phase,is_gold"], ["item,net,tree"]
     for item, truth in enumerate(sick):
         said = (truth ^ (random.random(3) < 0.12)).astype(int)
         votes = said if said[0] != said[1] else said[:2]
-        rows += [f"i{item:03d},r{reader},{vote}" for reader, vote in enumerate(votes)]
+        phases = ("core", "core", "adjudication")
+        rows += [f"i{item:03d},r{k},{v},{phases[k]},0" for k, v in enumerate(votes)]
+        settled = gold(votes, truth)
+        rows += [] if settled is None else [f"i{item:03d},panel,{int(settled)},,1"]
         evidence = random.normal(2.0 * truth, 1), random.normal(truth, 1)
         scores.append(f"i{item:03d},{evidence[0]:.5f},{evidence[1]:.5f}")
     for name, lines in (("votes", rows), ("scores", scores)):
-        (tmp_path / f"{name}.csv").write_text("\n".join(lines) + "\n")
-    words = ("evaluate", tmp_path / "votes.csv", tmp_path / "scores.csv", "--replicates", "20")
+        (folder / f"{name}.csv").write_text("\n".join(lines) + "\n")
+    return ("evaluate", folder / "votes.csv", folder / "scores.csv", "--replicates", "20")
+
+
+def soft_aurocs(found):
+    return {row["model"]: row["value"] for row in table(found, "standings")
+            if (row["metric"], row["labels"]) == ("auroc", "soft")}  # fmt: skip
+
+
+def truths(found, words):
+    lines = table(found, "truths")
+    return {line["competitor"]: line for line in lines if words in line["variant"]}
+
+
+COUNTED = ("--phases", "core,adjudication")
+
+
+def test_a_third_reader_where_two_disagree_is_known_by_the_counts(tmp_path):
+    words = (*write_two_plus_one(tmp_path), *COUNTED)
     found = findings(run(*words, "--json"))
     assert "added where the first 2 disagreed" in found["truths"]["finding"]
     assert "Truths" in (screen := run(*words)) and "--first-votes 2" in " ".join(screen.split())
-    lines = table(found, "truths")
-    unbiased = {line["competitor"]: line for line in lines if "first 2" in line["variant"]}
-    first = findings(run(*words, "--first-votes", "2", "--json"))
-    whole = {row["model"]: row for row in table(first, "standings")
-             if (row["metric"], row["labels"]) == ("auroc", "soft")}  # fmt: skip
+    unbiased = truths(found, "first 2")
+    whole = soft_aurocs(findings(run(*words, "--first-votes", "2", "--json")))
     for model in ("net", "tree"):
-        assert unbiased[model]["value"] == pytest.approx(whole[model]["value"], abs=1e-12)
+        assert unbiased[model]["value"] == pytest.approx(whole[model], abs=1e-12)
         assert unbiased[model]["change"] < 0  # stopping on agreement made it higher
+
+
+def test_a_third_reader_is_known_by_the_phase_and_the_effect_is_shown(tmp_path):
+    words = write_two_plus_one(tmp_path)
+    stored = tmp_path / "study.csv"
+    run("check", *words[1:3], "--out", stored)
+    counted = soft_aurocs(findings(run(*words, *COUNTED, "--json")))
+    for asked in (words, ("evaluate", stored, *words[3:])):
+        found = findings(run(*asked, "--json"))
+        sentence = found["truths"]["finding"]
+        assert "118 of 118 cases that split the readers, as two plus one makes it" in sentence
+        settled = truths(found, "with adjudication")
+        for model, value in counted.items():
+            assert settled[model]["value"] == pytest.approx(value, abs=1e-12)
+            assert settled[model]["change"] > 0
+            assert f"{settled['net']['value']:.3f} by votes with adjudication" in sentence
+
+
+def test_gold_of_the_disputed_alone_is_named_with_both_effects(tmp_path):
+    words = write_two_plus_one(
+        tmp_path, lambda votes, truth: truth if len(votes) == 3 else None
+    )
+    found = findings(run(*words, "--json"))
+    assert "stands almost only where readers split" in found["truths"]["finding"]
+    votes = soft_aurocs(findings(run(*words, "--gold", "ignore", "--json")))
+    only = soft_aurocs(findings(run(*words, "--gold", "only", "--json")))
+    for name, expected in (("readers' votes", votes), ("standard alone", only)):
+        for model, line in truths(found, name).items():
+            assert line["value"] == pytest.approx(expected[model], abs=1e-12)
+
+
+def test_gold_by_the_majority_shows_how_far_readers_are_compared_with_themselves(tmp_path):
+    words = write_two_plus_one(tmp_path, lambda votes, _: sum(votes) * 2 > len(votes))
+    found = findings(run(*words, *COUNTED, "--json"))
+    sentence = found["truths"]["finding"]
+    assert "is the majority of these readers" in sentence
+    own, others = map(float, re.findall(r"(\d\.\d\d) by the (?:standard|majority)", sentence))
+    assert own > others > 0.5
+    assert truths(found, "readers' votes")["net"]["change"] < 0
 
 
 # ---- 4. arms ---------------------------------------------------------------------------------

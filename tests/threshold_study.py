@@ -47,6 +47,12 @@ def scores_csv(items=200, models=4):
     return "\n".join(lines) + "\n"
 
 
+def with_probabilities(plan):
+    """A plan with what its key holds: bin and probability of every item."""
+    lines = [f"{row['item']},{row['bin']},{row['probability']!r}," for row in plan.rows()]
+    return "\n".join(["item,bin,probability,label", *lines, ""])
+
+
 def filled(plan, seed):
     """A plan as an expert fills it in: positives start at a probability of 0.6."""
     random = np.random.default_rng(seed)

@@ -297,6 +297,16 @@ def test_code_in_no_file_is_run_every_time_and_said(study, tmp_path):
     assert score(study, guest("data.embeddings[:, 0]"), None)[1] == []
 
 
+def test_all_kinds_of_problem_are_one_family(done):
+    for task in done.tasks:
+        alone = replace(task.evaluation, together=1, _families={}).family("auroc").p
+        found = task.evaluation.family("auroc").p
+        assert task.evaluation.together == len(done.tasks) > 1
+        np.testing.assert_allclose(
+            found, np.where(alone < 1, 1 - (1 - alone) ** len(done.tasks), 1)
+        )
+
+
 def test_the_headline_has_the_claims_of_every_task(done, report):
     claims = report.card.claims
     assert len({claim.estimand for claim in claims}) == len(claims) > 0

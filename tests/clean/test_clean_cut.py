@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
+from scipy.stats import poisson
 
 from equipoise.clean.collection import duplicate_groups, leakage
-from equipoise.clean.cut import automatic_cut
+from equipoise.clean.cut import Cut, automatic_cut
 from equipoise.types import InputError
 from tests.oracles import cleaning
 
@@ -121,3 +122,12 @@ def test_items_of_no_part_leak_nowhere():
     assert leakage([("a", "b"), ("d", "c")], split) == ()
     (through,) = leakage([("a", "b"), ("a", "c")], split)  # a connects them, and is in neither
     assert through.parts == ("test", "train") and through.counts == (1, 1)
+
+
+@pytest.mark.parametrize("mistakes", [0.0, 0.25, 3.0])
+def test_mistakes_of_clean_data_are_poisson(mistakes):
+    for level in (0.8, 0.95, 0.99):
+        most = Cut(0.9, 5, 2.0, 0.5, mistakes).most_mistakes(level)
+        assert most == (poisson.ppf(level, mistakes) if mistakes else 0)
+    values = 1 - 1 / (1 + np.exp(-np.random.default_rng(0).logistic(2, 0.5, 400)))
+    assert automatic_cut(values, items=400).mistakes == pytest.approx(0.05 * 0.01 * 400)

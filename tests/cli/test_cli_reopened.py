@@ -1,11 +1,15 @@
 """The folder of an evaluation is enough to go on: its files are found again, or it is said."""
 
+import inspect
 import json
 import shutil
 from pathlib import Path
 
 import pytest
 
+from equipoise.cli.evaluate import ASKED_AGAIN, FILES_AGAIN, evaluate
+from equipoise.cli.options import OF_ENGINE
+from equipoise.cli.reopened import AS_IN_RUN
 from equipoise.read.codec import sealed
 from tests.cli_sample import QUICK, flat, write_study
 
@@ -167,3 +171,52 @@ def test_a_grown_study_is_a_repeated_look_unless_looks_are_planned(
     code, _, said = equipoise("evaluate", "run", "--replicates", 20)
     assert code == 0 and "Look 2 of 3" in said  # the same look at the same items
     assert "repeated look" in grown(equipoise, 80)[2]
+
+
+AGAIN = {*ASKED_AGAIN, *FILES_AGAIN, *AS_IN_RUN, "columns", "prediction_columns", "classes",
+         "dataset", "annotations", "predictions", "metrics", "title", "resample"}  # fmt: skip
+NOT_AGAIN = {
+    *("study", "on_disk", "list_metrics", "full", "analyses", "pair"),  # what is looked at
+    *("groups", "by_group", "within"),  # runs by groups of classes are refused
+    *("out", "overwrite", "as_json", "verbose", *OF_ENGINE),  # change no number
+    "help_all",
+}
+ASKED = (
+    ("--threshold", "0.4", "--prevalence", "0.1", "--margin", "0.1", "--level", "0.9",
+     "--labels", "hard", "--seed", 3, "--replicates", 21, "--matters", "0.05", "--most", 7,
+     "--metrics", "sensitivity", "--title", "Mine", "--resample", "items"),
+    ("--attributes", "items.csv", "--item-group", "site", "--annotator-attributes",
+     "people.csv", "--annotator-group", "school", "--look", "1/3", "--repeats", "last"),
+    ("--threshold", "youden", "--tuning", "folds=2", "--annotators", "fixed", "--ties",
+     "negative", "--exchangeable", "--classes", "0,1"),
+    ("--truth", "dirichlet", "--draws", 30, "--reliability", "2", "--prior", "0.5"),
+)  # fmt: skip
+
+
+def test_an_option_of_evaluate_is_repeated_or_no_part_of_what_was_asked():
+    taken = set(inspect.signature(evaluate).parameters)
+    assert taken == AGAIN | NOT_AGAIN and not AGAIN & NOT_AGAIN
+
+
+@pytest.mark.parametrize("words", ASKED)
+def test_a_run_is_evaluated_again_as_it_was_asked(words, equipoise, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_study(Path())
+    lines = [line.split(",") for line in Path("votes.csv").read_text().splitlines()[1:]]
+    items, people = ({line[k] for line in lines} for k in (0, 1))
+    for name, head, names in (
+        ("items", "item,site", items), ("people", "annotator,school", people)
+    ):  # fmt: skip
+        lines = [f"{one},{'abc'[k % 3]}" for k, one in enumerate(sorted(names))]
+        Path(f"{name}.csv").write_text("\n".join([head, *lines]) + "\n")
+    evaluated(equipoise, Path(), "run", *words)
+    code, _, said = equipoise("evaluate", "run", "--json", "--out", "again")
+    assert code == 0, said
+    first, again = (json.loads(Path(run, "run.json").read_text()) for run in ("run", "again"))
+    for run in (first, again):
+        del run["settings"]["resample_reason"]  # as before, in place of a rule
+    for part in ("asked", "question", "settings", "title", "rows"):
+        assert again[part] == first[part], part
+    assert {file["role"] for file in again["inputs"]} == {
+        file["role"] for file in first["inputs"]
+    }

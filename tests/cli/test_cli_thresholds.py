@@ -13,7 +13,7 @@ import pytest
 from equipoise.read.annotations import read_annotations
 from equipoise.study.analyses.thresholds import sampling_plan
 from equipoise.truth import dawid_skene
-from tests.threshold_study import EXPERTS, filled, scores_csv, votes_csv
+from tests.threshold_study import EXPERTS, filled, scores_csv, votes_csv, with_probabilities
 
 SIZE = ("--bins", "10", "--per-bin", "12")
 FILE = ("votes.csv", "--truth", "votes", *SIZE)
@@ -36,9 +36,9 @@ def made(tmp_path_factory):
         shares.setdefault(row["item"], []).append(int(row["label"]))
     values = [float(np.mean(one)) for one in shares.values()]
     plan = sampling_plan(values, list(shares), 10, 12)
-    (folder / "plan.csv").write_text(plan.text(blind=False))
+    (folder / "plan.csv").write_text(with_probabilities(plan))
     for seed, name in enumerate(EXPERTS):
-        (folder / f"{name}.csv").write_text(filled(plan.text(blind=False), seed))
+        (folder / f"{name}.csv").write_text(filled(with_probabilities(plan), seed))
     return folder
 
 

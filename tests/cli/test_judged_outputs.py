@@ -34,12 +34,12 @@ def test_one_file_of_ratings_gives_the_answer_the_page_and_the_folder(
     code, out, _ = call(monkeypatch, capsys, "evaluate", "ratings.csv", "--out", "run")
     assert code == 0
     assert "4 systems, 80 outputs, 5 annotators" in out
-    assert "By mean rating," in out
+    assert "by mean rating," in out
     assert "80 outputs of 20 items, each rated by the same five annotators" in out
     assert "hard labels" not in out
     record = json.loads((folder / "run" / "run.json").read_text())
     assert [metric["name"] for metric in record["metrics"]] == ["mean_rating"]
-    assert "models" not in out.split("Page")[0].replace("By mean rating", "")
+    assert "models" not in out.split("Page")[0].replace("by mean rating", "")
     code, again, _ = call(monkeypatch, capsys, "evaluate", "run", "--margin", "0.5")
     assert code == 0
     assert "Within the margin" in again or "within the margin" in again
@@ -49,7 +49,7 @@ def test_one_file_of_ratings_gives_the_answer_the_page_and_the_folder(
 def test_preferences_have_win_rates_and_strengths(monkeypatch, capsys):
     code, out, _ = call(monkeypatch, capsys, "evaluate", "pairs.csv")
     assert code == 0
-    assert "By win rate," in out
+    assert "by win rate," in out
     assert "Strengths" in out
 
 
@@ -73,7 +73,7 @@ def test_other_names_of_columns_may_be_said(folder, monkeypatch, capsys):
         "--columns", "system=contestant,rating=points",
     )  # fmt: skip
     assert code == 0
-    assert "By mean rating," in out
+    assert "by mean rating," in out
 
 
 @pytest.mark.usefixtures("folder")
@@ -91,5 +91,5 @@ def test_a_lone_table_of_results_is_said_to_be_read_as_such(folder, monkeypatch,
     (folder / "results.csv").write_text("\n".join(lines) + "\n")
     code, out, err = call(monkeypatch, capsys, "evaluate", "results.csv")
     assert code == 0
-    assert "By mean score," in out
+    assert "by mean score," in out
     assert "if these are predictions of labels, give the votes too" in " ".join(err.split())

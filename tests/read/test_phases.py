@@ -72,3 +72,20 @@ def test_readings_again_say_how_often_they_are_the_same(tmp_path):
     (note,) = [notice for notice in votes.notices if notice.code == "within_readers"]
     assert (note.values["same"], note.values["pairs"]) == (1, 2)
     assert not [n for n in read(tmp_path, rows[2:3] + rows[-1:]).notices if "within" in n.code]
+
+
+def test_adjudication_stands_beside_the_votes_unless_it_counts(tmp_path):
+    votes = read(tmp_path)
+    late = votes.adjudication
+    assert (late.items, late.annotators, late.classes) == (("b",), ("r3",), ("no", "yes"))
+    assert votes.adjudicated.label.tolist() == [*votes.label.tolist(), 1]
+    counted = read(tmp_path, phases="core,extra,adjudication")
+    assert counted.adjudication is None and counted.adjudicated is counted
+
+
+def test_ratings_and_answers_that_nobody_else_gave_have_no_adjudication(tmp_path):
+    ratings = [("a", "r1", "1.5", ""), ("a", "r2", "2.5", ""), ("a", "r3", "2", "adjudication")]
+    assert read(tmp_path, ratings, kind="interval").adjudication is None
+    new = [("a", "r1", "cat", ""), ("b", "r2", "dog", ""), ("a", "r3", "cow", "adjudication")]
+    votes = read(tmp_path, new)
+    assert votes.classes == ("cat", "dog") and votes.adjudication is None

@@ -221,7 +221,7 @@ REPEATED = {"item": [1, 1, 1], "annotator": ["a", "a", "b"], "label": ["x", "y",
         ({}, {"repeats": "last"}, ["y", "x"], "only the last of each is kept"),
         ({"timestamp": [2, 1, 1]}, {"repeats": "last"}, ["x", "x"], "only the last"),
         ({"task": ["s", "t", "s"]}, {"repeats": "error"}, ["x", "y", "x"], ""),
-        ({}, {"exchangeable": True}, ["x", "y", "x"], "all are kept"),
+        ({}, {"exchangeable": True}, ["x", "y", "x"], "all count"),
     ],
 )
 def test_repeats(extra, how, labels, notice):

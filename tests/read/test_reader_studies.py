@@ -113,3 +113,44 @@ def test_a_file_of_imrmc_needs_its_line_and_a_study_to_write_its_standard(tmp_pa
     votes = read_annotations(as_files(tmp_path, readings)[0])
     with pytest.raises(InputError, match="items without a reference standard"):
         write_reader_study(tmp_path / "y.imrmc", votes.rows(~votes.gold))
+
+
+@pytest.mark.parametrize("ending", [".imrmc", ".mrmcaov.csv"])
+def test_several_questions_are_a_file_each_and_are_read_back_as_one_study(
+    tmp_path, readings, ending
+):
+    rows, truth = readings
+    lines = ["item,annotator,arm,task,label,is_gold"]
+    for task, cut in (("oedema", 3), ("T/N 1.5", 4)):
+        lines += [f"{c},{r},{m},{task},{int(x >= cut)},0" for r, c, m, x in rows]
+        lines += [f"{c},panel,,{task},{sick if cut == 3 else 1 - sick},1"
+                  for c, sick in truth.items()]  # fmt: skip
+    (tmp_path / "votes.csv").write_text("\n".join(lines) + "\n")
+    votes = read_annotations(tmp_path / "votes.csv")
+    paths = write_reader_study(tmp_path / f"out{ending}", votes)
+    assert [path.name for path in paths] == [
+        f"out.{task}{ending}" for task in ("oedema", "T%2FN 1%2E5")
+    ]
+    back = read_annotations(paths)
+    assert {*back.tasks} == {"oedema", "T/N 1.5"}
+
+    def told(table):
+        names = [(table.tasks[t], table.items[i], g) for t, i, g in
+                 zip(table.task, table.item, table.gold, strict=True)]  # fmt: skip
+        who = ["" if g else (table.annotators[a], table.arms[m]) for a, m, g in
+               zip(table.annotator, table.arm, table.gold, strict=True)]  # fmt: skip
+        return sorted(map(str, zip(names, who, table.label, strict=True)))
+
+    assert told(back) == told(votes)
+
+
+def test_a_column_of_questions_has_a_truth_of_each(tmp_path):
+    lines = ["reader,treatment,case,truth,rating,task"]
+    lines += [f"{r},a,c{c},{(c + t) % 2},{c % 2},q{t}" for r in "xy" for c in range(4)
+              for t in range(2)]  # fmt: skip
+    (tmp_path / "reads.csv").write_text("\n".join(lines) + "\n")
+    votes = read_annotations(tmp_path / "reads.csv")
+    gold = {(votes.tasks[t], votes.items[i]): k for t, i, k, g in
+            zip(votes.task, votes.item, votes.label, votes.gold, strict=True) if g}  # fmt: skip
+    assert gold == {(f"q{t}", f"c{c}"): (c + t) % 2 for t in range(2) for c in range(4)}
+    assert votes.gold.sum() == 8

@@ -253,8 +253,10 @@ def test_the_headline_names_the_right_models(name):
         assert said.startswith(f"{front.models[0]} scores ") and "too few" in said
         assert study.report.card.standing == ()
         return
-    assert said.startswith(f"By {front.title} against {front.whose}")
-    first, _, fall = said.partition(". ")[0].partition(", ")[2].partition(";")
+    whom, by, said = said.split(", ", 2)
+    assert whom.startswith("For ") and (" like these" in whom or " these " in whom)
+    assert by.startswith(f"by {front.title} against ") and by.endswith(front.whose[-5:])
+    first, _, fall = said.partition(". ")[0].partition(";")
     if len(group) == 1:
         two = f"{group[0]} is better than {behind[0]}"
         assert first.startswith(two if len(behind) == 1 else f"{group[0]} is the best")
@@ -408,7 +410,7 @@ def test_names_of_models_are_never_changed():
 def test_a_headline_of_every_kind():
     said = {name: headline(odd(name).answer, Nouns()) for name in ODD}
     assert said["one_model"].startswith("net 0 reaches 0.")
-    by = "By soft AUROC against the votes of annotators, "
+    by = "For items and annotators like these, by soft AUROC against their votes, "
     assert said["identical"] == f"{by}copy and net 0 give the same scores."
     assert said["forty_models"].startswith(f"{by}26 of 40 models cannot be told apart; 14 fall")
     assert said["a_missing_model"].endswith("; sure has no finite value.")

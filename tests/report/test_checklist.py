@@ -8,6 +8,7 @@ from equipoise.read.attributes import Attributes
 from equipoise.report.answer import analyse_study
 from equipoise.report.checklist import ASKED, OPEN, reporting_items
 from equipoise.report.text import texts
+from equipoise.types import Finding
 from tests.study.test_stated_cuts import gold_study
 
 FILLED = {
@@ -51,6 +52,28 @@ def test_rows_are_filled_from_the_run_or_marked():
         assert words in rows[what]["answer"], (what, rows[what]["answer"])
     for what in WRITTEN:
         assert (rows[what]["state"], rows[what]["answer"]) == (OPEN, "")
+
+
+def test_numbers_are_those_of_the_editions_that_the_heads_name():
+    table = reporting_items(study_report())
+    heads = {column.key: column.head for column in table.columns}
+    assert (heads["claim"], heads["stard"], heads["tripod"]) == (
+        "CLAIM 2024", "STARD-AI 2025", "TRIPOD+AI 2024",
+    )  # fmt: skip
+    numbers = {row["what"]: (row["claim"], row["stard"], row["tripod"]) for row in table.rows}
+    assert numbers["Flow of items"] == ("35", "24", "20a")
+    assert numbers["Definition of the truth"] == ("14", "16a", "8a")
+    assert numbers["Counts at the thresholds"] == ("37", "30", "23a")
+    assert numbers["How the number of items was chosen"] == ("21", "22", "10")
+
+
+def test_why_an_analysis_was_not_possible_fills_no_row():
+    report = study_report()
+    missing = Finding(key="calibration", title="x", sentence="No scores.", left_out=True)
+    kept = [part for part in report.findings if part.key != "calibration"]
+    table = reporting_items(replace(report, findings=(*kept, missing)))
+    (row,) = [row for row in table.rows if row["what"] == "Calibration"]
+    assert (row["state"], row["answer"]) == (OPEN, "")
 
 
 def test_an_export_has_the_checklist_and_who_the_annotators_are():

@@ -312,9 +312,12 @@ def test_whose_truth_and_which_population_are_said(name):
     whose = "the reference standard" if study.by_standard else "votes"
     assert whose in card.answer and ("majority of the" in card.answer) == (name == "hard")
     assert card.holds_for.casefold().startswith(whom.whom)
+    assert card.answer.startswith(f"For {whom.whom.partition(',')[0]}, by ")
     for claim in card.claims:
         assert claim.population == whom.whom and claim.estimand.truth.split()[-1] in card.answer
     for finding in report.findings:
+        said = " ".join(map(str, (finding.sentence, *finding.more)))
+        assert "these" in said or finding.left_out or not finding.claims, finding
         if finding.key == "readers":
             for text in (finding.sentence, *finding.more):
                 assert "like these" in text or "these annotators" in text
@@ -333,7 +336,9 @@ def test_a_study_by_a_standard_has_its_words():
     by_key = {finding.key: finding for finding in report.findings}
     for key in ("leave_one_out", "alone"):  # nothing that the votes are varied for
         assert by_key[key].left_out and "reference standard" in by_key[key].sentence
-    assert report.card.answer.startswith("By AUROC against the reference standard, ")
+    assert report.card.answer.startswith(
+        "For items like these, by AUROC against the reference standard, "
+    )
 
 
 # ---- headlines of other verbs ----------------------------------------------------------------

@@ -148,7 +148,7 @@ def test_figures_take_metric_labels_and_task(tasks):
     hard = tasks.plot.forest(task="Effusion", labels="hard")
     assert hard.svg != tasks.plot.forest(task="Effusion").svg
     assert tasks.plot.forest(task="Edema").svg != tasks.plot.forest(task="Effusion").svg
-    assert tasks.plot.roc(task="Edema").caption.endswith("Edema")
+    assert tasks.plot.roc(task="Edema").caption == "ROC curves (Edema), soft labels"
     with pytest.raises(InputError, match="2 tasks"):
         tasks.plot.roc()
     with pytest.raises(InputError, match=r"'Odema', expected one of"):

@@ -6,11 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from equipoise.report.answer import analyse_study
 from equipoise.report.answer.readers import disputed, task_votes
 from equipoise.report.run import downloads
 from equipoise.report.text import as_csv
 from equipoise.types import Annotations, Strips, Worklist
 from tests.odd_studies import Answered, answered, odd, renamed, world
+from tests.study.test_stated_cuts import gold_study
 
 STUDIES = ("copies_and_more", "anonymous", "grades", "tasks_with_copies", "groups", "ratings")
 some = pytest.mark.parametrize("name", STUDIES)
@@ -184,3 +186,28 @@ def test_strips_show_all_items_once(name):
         split = sum(part[0] for part in strip.shares if part[2])
         assert split == pytest.approx(np.mean([splits(said) for said in own]))
         assert f"{100 * split:.0f}% split" == strip.split
+
+
+def test_the_reference_standard_has_no_square():
+    study, _, _ = gold_study(number=60)
+    votes = study.voted
+    order = np.argsort([name != "panel" for name in votes.annotators])  # the standard first
+    place = np.argsort(order)
+    votes = replace(
+        votes,
+        annotators=tuple(votes.annotators[k] for k in order),
+        annotator=place[votes.annotator],
+    )
+    finding = next(
+        part for part in analyse_study(replace(study, truth=votes, votes=votes)).findings
+        if part.key == "disputed"
+    )  # fmt: skip
+    (made,) = finding.charts
+    readers = tuple(name for name in votes.annotators if name != "panel")
+    assert made.annotators == readers
+    cast = by_item(votes.with_gold("ignore"))
+    for row in finding.tables[0].rows:
+        said = dict(cast[row["task"], row["item"]])
+        for reader in readers:
+            assert row[f"vote_{reader}"] == votes.classes[said[reader]]
+    assert all(len(one.rates) == len(readers) for one in made.disputes)

@@ -12,6 +12,7 @@ from equipoise.datasets.demo import reading_study
 from equipoise.metrics import (
     accuracy,
     balanced_accuracy,
+    cohen_kappa,
     mean_absolute_error,
     quadratic_weighted_kappa,
 )
@@ -143,7 +144,7 @@ def test_several_classes_are_compared_against_the_votes_of_the_others(kind):
     )  # fmt: skip
     sure = Predictions("sure", names(200), np.eye(3)[truth], ("a", "b", "c"))
     (table,) = tables(sure, votes, ["auroc"] if kind == "nominal" else ["brier_score"])
-    score = accuracy if kind == "nominal" else quadratic_weighted_kappa
+    score = cohen_kappa if kind == "nominal" else quadratic_weighted_kappa
     for r in range(4):
         others = np.eye(3)[np.delete(label, r, axis=1)].mean(axis=1)
         wanted = score(others, np.eye(3)[truth]) - score(others, np.eye(3)[label[:, r]])
@@ -154,6 +155,24 @@ def test_several_classes_are_compared_against_the_votes_of_the_others(kind):
         "by the answers of the other readers"
         in readers_finding(study_of(sure, votes, ["accuracy"])).sentence
     )
+
+
+def test_a_constant_answer_is_no_better_than_readers_where_one_class_is_common():
+    random = np.random.default_rng(10)
+    truth = np.where(random.random(300) < 0.9, 0, random.integers(1, 3, 300))
+    label = np.where(random.random((300, 4)) < 0.85, truth[:, None],
+                     random.integers(0, 3, (300, 4)))  # fmt: skip
+    item, annotator = (axis.ravel() for axis in np.indices((300, 4)))
+    votes = Annotations(
+        kind="nominal", items=names(300), classes=("a", "b", "c"), annotators=names(4, "p"),
+        item=item, annotator=annotator, label=label.ravel(),
+    )  # fmt: skip
+    always = Predictions("always", names(300), np.eye(3)[np.zeros(300, int)], ("a", "b", "c"))
+    found = readers_finding(study_of(always, votes, ["auroc"]))
+    assert re.match(r"Cohen's kappa of always is 0\.\d+ lower than", found.sentence)
+    by_accuracy = readers_finding(study_of(always, votes, ["accuracy"]))
+    assert "Accuracy of always is 0." in by_accuracy.sentence  # where somebody names it
+    assert "higher than" in by_accuracy.sentence
 
 
 def test_an_error_is_lower_where_a_model_is_better():

@@ -22,7 +22,8 @@ from equipoise.cli.plan import plan as plan_verb
 from equipoise.datasets import load_chexpert
 from equipoise.inference import Population, Spread
 from equipoise.read.annotations import read_annotations
-from equipoise.study import Settings, evaluate
+from equipoise.study import Settings, Study, evaluate
+from equipoise.study.competitors import reader_tables
 from equipoise.study.planning import next_items, plan_report, plan_size
 from equipoise.study.planning.pilot import pilots, usable_metric
 from equipoise.study.planning.power_analysis import (
@@ -957,14 +958,31 @@ def test_the_chance_of_a_narrow_interval_is_chi_square(df):
     assert narrow(people, 2.1, 0.95) == pytest.approx(wanted, abs=0.02)
 
 
-@pytest.mark.parametrize("metric", ["auroc", "sensitivity"])
-def test_a_width_is_that_of_the_interval_of_an_evaluation(metric):
+@pytest.mark.parametrize(("metric", "wrong"), [("auroc", 0.0), ("accuracy", 0.005),
+                                               ("sensitivity", 0.02)])  # fmt: skip
+def test_a_width_is_that_of_the_interval_of_an_evaluation(metric, wrong):
     """Planned at the size of the pilot, the plain width is the one that the pilot has."""
-    votes, both, *_ = panel(items=300, people=12)
-    pilot = pilots(both, votes, metric, ("a",), aim=PowerTarget(width=0.1))[0]
+    _, votes = decider(np.random.default_rng(0), 80, 10)
+    yes = np.bincount(votes.item, votes.label) / 10
+    score = yes if metric == "auroc" else (yes > 0.5) * 1.0
+    score = np.abs(score - (np.arange(80) % 25 == 0))
+    how = PowerTarget(width=0.1)
+    (pilot,) = pilots([Predictions("a", votes.items, score)], votes, metric, aim=how)
     low, high = pilot.spread.interval(pilot.difference, 0.95, (0.0, 1.0))
-    found = pilot.plain_width((high - low) / 2)
-    assert found == pytest.approx(pilot.spread.half_width(), rel=0.03)
+    found, half = pilot.plain_width((high - low) / 2), pilot.spread.half_width()
+    assert found == pytest.approx(half, rel=1e-6 if wrong else 0.03)
+    assert abs((high - low) / 2 / half - 1) > wrong
+
+
+def test_annotators_move_the_truth_of_the_others_in_plans_too():
+    model = decider(np.random.default_rng(5), 200, 10)
+    aim = PowerTarget(readers=True, margin=0.1)
+    (pilot,) = pilots(*model, "balanced_accuracy", aim=aim)
+    study = Study.of(*model, metrics=["balanced_accuracy"])
+    like_these = reader_tables(study)[-1].contrasts.like_these.of(0)
+    assert like_these.draws > 0.05 * like_these.variance
+    same = pilot.components.spread(200, Shape(10, 10))
+    assert same.variance == pytest.approx(like_these.variance, rel=1e-3)
 
 
 @pytest.mark.parametrize(("people", "goal"), [(12, {"margin": 0.06}), (25, {"width": 0.06})])

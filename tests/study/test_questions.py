@@ -10,13 +10,16 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import cohen_kappa_score
 
 from equipoise.datasets.demo import reading_study
+from equipoise.inference.intervals import simultaneous_widths
 from equipoise.metrics import CATALOGUE, auroc
 from equipoise.metrics.distributions import entropy
 from equipoise.read.attributes import Attributes
 from equipoise.study import Settings, Study, evaluate
+from equipoise.study.competitors import reader_tables
 from equipoise.study.questions import Question, Variant, answers, ask, choices, leave_one_out
 from equipoise.study.questions.answers import LARGER, OTHER, SAME, SMALLER, UNKNOWN, holm
 from equipoise.study.questions.certainty import cutoffs
+from equipoise.study.questions.subgroups import GROUPS, beside_annotators
 from equipoise.study.variants import Contest, contrasts
 from equipoise.truth import dirichlet
 from equipoise.truth.agreement import cohen_kappa, krippendorff_alpha
@@ -303,6 +306,36 @@ def test_groups_equal_evaluations_of_their_items_and_differ_from_the_rest():
         for m, line in enumerate(outcome.lines):
             assert_allclose(line.value, values[side][m], **EXACT)
             assert_allclose(line.change, values[side][m] - values[1 - side][m], **EXACT)
+
+
+@pytest.mark.parametrize("metric", ["auroc", "balanced_accuracy"])
+def test_what_models_have_beyond_annotators_is_that_of_the_group_alone(metric):
+    """By the same truth without each annotator; intervals hold over groups and models."""
+    given = models()
+    if metric != "auroc":
+        given = [replace(m, values=(m.values > 0.5) * 1.0) for m in given]
+    found = ask("subgroups", given, bootstrap.annotations(VOTES), metrics=[metric],
+                attributes=SIDE)  # fmt: skip
+    table = beside_annotators(found.contest)
+    claims = table.task_claims(table.models, (), GROUPS)
+    assert len(claims) == 2 * len(given)
+    for side, label in enumerate(("side = left", "side = right")):
+        keep = np.arange(ITEMS) % 2 == side
+        here = [Predictions(m.model, names(20), m.values[keep]) for m in given]
+        study = Study.of(here, bootstrap.annotations(VOTES[keep]), metrics=[metric])
+        (alone,) = reader_tables(study)
+        cell = alone.contrasts.like_these
+        cell = cell if cell.population.annotators else alone.contrasts.these
+        places = range(len(given))
+        widths = simultaneous_widths(cell.subset(places), 0.975)
+        for place, model in enumerate(table.models):
+            claim = claims[label, model]
+            assert claim.family == (GROUPS, 2 * len(given))
+            assert_allclose(claim.value, cell.values[place], **EXACT)
+            assert_allclose(claim.high - claim.value, widths[place], rtol=1e-4)
+    rows = found.finding().tables[-1].rows
+    assert [(row["group"], row["competitor"]) for row in rows] == list(claims)
+    assert all(claim in found.finding().claims for claim in claims.values())
 
 
 def test_a_group_of_one_class_is_not_scored_and_that_is_said():

@@ -68,10 +68,10 @@ def test_the_sample_of_the_paper_has_400_items_and_is_written_as_csv(tmp_path):
     plan = sampling_plan(values, names(5000))
     assert len(plan.items) == 400 and len(plan.bin_mean) == 20
     assert "400 of 5,000 items" in plan.finding
-    (tmp_path / "plan.csv").write_text(plan.text(blind=False))
+    (tmp_path / "plan.csv").write_text(plan.text())
     with (tmp_path / "plan.csv").open() as file:
         rows = list(csv.DictReader(file))
-    assert list(rows[0]) == ["item", "bin", "probability", "label"] and len(rows) == 400
+    assert list(rows[0]) == ["item", "label"] and len(rows) == 400
     assert all(row["label"] == "" for row in rows)
     assert plan.items != sampling_plan(values, names(5000), seed=1).items
 
@@ -215,7 +215,6 @@ def test_a_sample_says_what_is_short_and_what_is_tied():
     lines = short.text().splitlines()
     assert lines[0] == "item,label"
     assert sorted(lines[1:]) == sorted(f"{name}," for name in short.items)
-    assert short.text(blind=False).startswith("item,bin,probability,label")
 
 
 def test_shares_of_bins_have_wilson_intervals():

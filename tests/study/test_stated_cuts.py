@@ -14,6 +14,7 @@ from equipoise.inference.intervals import simultaneous_widths
 from equipoise.inference.proportions import clopper_pearson, ratio_interval
 from equipoise.read.attributes import Attributes
 from equipoise.report.answer import analyse_study
+from equipoise.report.page import render
 from equipoise.report.terminal import answer_lines
 from equipoise.study import Study
 from equipoise.study.analyses.stated_cuts import (
@@ -70,7 +71,7 @@ def gold_study(tasks=("",), readers=3, cut=0.5, margin=None, quality=2.0, number
 
 def test_counts_are_those_of_scikit_learn_with_exact_intervals():
     study, truths, models = gold_study()
-    for point, model in zip(points_at_cuts(study), models, strict=True):
+    for point, model in zip(points_at_cuts(study, reader_tables(study)), models, strict=True):
         table = confusion_matrix(truths[0], model.values >= 0.5)
         (clear, alarm), (missed, hit) = table.tolist()
         expected = {
@@ -93,7 +94,10 @@ def test_readers_lie_between_their_own_rates_by_gold():
     for reader in range(3):
         mine = (votes.annotator == reader) & ~votes.is_gold
         sens.append(votes.label[mine][truths[0][votes.item[mine]]].mean())
-    assert_allclose(points_at_cuts(study)[0].readers["sensitivity"], (min(sens), max(sens)))
+    assert_allclose(
+        points_at_cuts(study, reader_tables(study))[0].readers["sensitivity"],
+        (min(sens), max(sens)),
+    )
 
 
 def test_a_score_that_nobody_cut_is_not_cut():
@@ -112,7 +116,7 @@ def test_one_task_with_cut_scores_of_votes_has_no_counts():
         study.predictions, opinions, metrics=["auroc"],
         settings=Settings(thresholds=Thresholds(0.5), replicates=20),
     )  # fmt: skip
-    point = points_at_cuts(study)[0]
+    point = points_at_cuts(study, reader_tables(study))[0]
     assert point.rates["sensitivity"].trials == -1
     assert point.rates["sensitivity"].low < point.rates["sensitivity"].value
 
@@ -141,7 +145,7 @@ def test_claims_against_readers_are_one_family_of_tasks_and_models(tasks):
 def test_with_a_margin_one_model_is_judged_as_many_are():
     study, _, _ = gold_study(quality=4.0, readers=8, margin=0.1)
     for view in (study, study.of_models(["net"])):
-        assert points_at_cuts(view)[0].claim.decision in (
+        assert points_at_cuts(view, reader_tables(view))[0].claim.decision in (
             Decision.SUPERIOR,
             Decision.NON_INFERIOR,
         )
@@ -150,16 +154,18 @@ def test_with_a_margin_one_model_is_judged_as_many_are():
 def test_many_rows_are_those_of_the_leader_in_a_terminal():
     tasks = tuple(f"finding {k}" for k in range(7))
     study, _, _ = gold_study(tasks, number=60)
-    whole, mine, matrix = cuts_finding(study, "tree", Nouns()).tables
+    tables = cuts_finding(study, "tree", Nouns(), reader_tables(study)).tables
+    whole, mine, matrix, predictive = tables
     assert {row["model"] for row in mine.brief} == {"tree"} and len(mine.brief) == 7
     assert (mine.open, matrix.open, whole.open) == (True, True, False)
     assert (mine.file, len(whole.rows)) == (False, 14)
     cells = {(row["task"], row["model"]): row for row in whole.rows}
-    for line in matrix.rows:
-        for task in tasks:
-            row = cells[task, line["model"]]
-            sides = [percent(row[side]).removesuffix("%") for side in RATES[:2]]
-            assert line[task].split()[0] == "/".join(sides)
+    for table, rates in ((matrix, RATES[:2]), (predictive, RATES[2:])):
+        for line in table.rows:
+            for task in tasks:
+                row = cells[task, line["model"]]
+                sides = [percent(row[side]).removesuffix("%") for side in rates]
+                assert line[task].split()[0] == "/".join(sides)
     report = analyse_study(study, only=["calibration"])
     for width in (60, 80, 100, 140):
         lines = [line.plain for line in answer_lines(report, width)]
@@ -167,11 +173,43 @@ def test_many_rows_are_those_of_the_leader_in_a_terminal():
         assert max(map(len, lines)) <= width
 
 
+@pytest.mark.parametrize("width", [80, 100, 120, 200])
+def test_every_rate_stands_with_its_count_and_interval_at_any_usual_width(width):
+    study, _, _ = gold_study(("fibrillation", "block"), number=400)
+    study = replace(study, settings=replace(study.settings, margin=0.05))
+    report = analyse_study(study, only=["calibration"])
+    text = "\n".join(line.plain for line in answer_lines(report, width))
+    for point in points_at_cuts(study, reader_tables(study)):
+        for rate in point.rates.values():
+            low, high = (percent(end).removesuffix("%") for end in (rate.low, rate.high))
+            size = percent(rate.value).removesuffix("%")
+            assert f"{size} [{low}, {high}]" in text and f"{rate.hits}/{rate.trials}" in text
+    block = text[text.index("Models at") : text.index("AUROC", text.index("Models at"))]
+    assert max(map(len, block.splitlines())) <= width
+    assert all(head in block for head in ("sens. %", "spec. %", "PPV %", "NPV %"))
+    assert "more column" not in block
+
+
+def test_counts_and_readers_stand_in_small_letters_on_the_page():
+    study, _, _ = gold_study(("a", "b"), number=400)
+    page = render(analyse_study(study, only=["calibration"]))
+    start = page.index('aria-label="Models at their stated cuts"')
+    table = page[start : page.index("</table>", start)]
+    for point in points_at_cuts(study, reader_tables(study)):
+        assert f">{point.model}<td" in table and f">{point.task}<td" in table
+        for name, rate in point.rates.items():
+            ends = [percent(end).removesuffix("%") for end in point.readers.get(name, ())]
+            beside = f" {'–'.join(dict.fromkeys(ends))}" if ends else ""
+            assert f"<small>{rate.hits}/{rate.trials}{beside}</small>" in table
+    assert table.count("<small>count readers</small>") == 2
+
+
 def test_at_a_stated_prevalence_predictive_values_follow_by_bayes():
     study, _, _ = gold_study(("a", "b"))
-    before = points_at_cuts(study)
+    before = points_at_cuts(study, reader_tables(study))
     here = points_at_cuts(
-        replace(study, settings=replace(study.settings, prevalence={"a": 0.02}))
+        replace(study, settings=replace(study.settings, prevalence={"a": 0.02})),
+        reader_tables(study),
     )
     for old, new in zip(before, here, strict=True):
         if new.task == "b":
@@ -225,7 +263,7 @@ def test_every_group_has_its_counts_at_the_cut():
         {"item": list(study.items), "site": ["north" if north else "south" for north in side]}
     )
     view = replace(study, attributes=Attributes.from_dataframe(table))
-    rows = {row["group"]: row for row in groups_at_cuts(view, "net").rows}
+    rows = {row["group"]: row for row in next(groups_at_cuts(view, "net")).rows}
     for name, inside in (("site = north", side), ("site = south", ~side)):
         called, sick = models[0].values[inside] >= 0.5, truths[0][inside]
         (clear, alarm), (missed, hit) = confusion_matrix(sick, called).tolist()
@@ -234,5 +272,5 @@ def test_every_group_has_its_counts_at_the_cut():
         exact = binomtest(hit, hit + missed).proportion_ci(0.95, "exact")
         ends = rows[name]["sensitivity_low"], rows[name]["sensitivity_high"]
         assert_allclose(ends, exact, atol=1e-9)
-    assert groups_at_cuts(study, "net") is None
-    assert groups_at_cuts(replace(view, thresholds=None), "net") is None
+    assert not [*groups_at_cuts(study, "net")]
+    assert not [*groups_at_cuts(replace(view, thresholds=None), "net")]

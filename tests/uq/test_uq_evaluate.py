@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -63,6 +64,20 @@ def rows(result, **wanted):
         for row in result.table()
         if all(getattr(row, name) == value for name, value in wanted.items())
     ]
+
+
+def test_all_pairs_of_methods_in_all_tasks_are_one_family(result):
+    contests = 0
+    for task in result.tasks:
+        judged = result.judged(task, result.study.architectures[0])
+        if judged is None:
+            continue
+        alone = replace(judged, together=1, _families={}).family(task.metrics[0]).p
+        found = judged.family(task.metrics[0]).p
+        contests = judged.together
+        np.testing.assert_allclose(found, np.where(alone < 1, 1 - (1 - alone) ** contests, 1))
+    assert contests == sum(result.judged(task, result.study.architectures[0]) is not None
+                           for task in result.tasks) > 1  # fmt: skip
 
 
 def test_every_score_of_every_task_is_there(result):

@@ -18,10 +18,15 @@ from equipoise.cli.study import (
 from equipoise.read.canonical import write_study
 from equipoise.read.check_findings import check_report
 from equipoise.read.options import ScoreFormat, VoteFormat
-from equipoise.read.reader_studies import ENDING, TABLE_ENDING, write_reader_study
+from equipoise.read.reader_studies import (
+    ENDING,
+    TABLE_ENDING,
+    reader_study_files,
+    write_reader_study,
+)
 from equipoise.read.sources import CheckedFiles, check_files
 from equipoise.report.terminal import show
-from equipoise.types import InputError, as_json
+from equipoise.types import InputError, as_json, joined
 
 ENDINGS = (".csv", ".parquet", ".pq", ENDING)
 
@@ -38,7 +43,7 @@ ENDINGS = (".csv", ".parquet", ".pq", ENDING)
         "predictions": "What each model scored.",
         "out": "File for the whole study, ending in .csv or .parquet: every verb takes it "
         "without options. Readings against a standard alone: ending in .imrmc for iMRMC, in "
-        ".mrmcaov.csv for MRMCaov.",
+        ".mrmcaov.csv for MRMCaov; of several questions a file each, with its name.",
         "overwrite": "Replace that file.",
         "verbose": "Show every table and row.",
     },
@@ -86,7 +91,7 @@ def check(options: Options) -> None:
     else:
         show(output(), report, verbose=options.verbose)
     if options.out is not None:
-        _write(checked, options.out)
+        _write(checked, options.out, options)
 
 
 def _check_out(options: Options) -> None:
@@ -98,15 +103,18 @@ def _check_out(options: Options) -> None:
         )
 
 
-def _write(checked: CheckedFiles, out: Path) -> None:
+def _write(checked: CheckedFiles, out: Path, options: Options) -> None:
 
     if checked.annotations is None:
         raise InputError(
             f"--out {out}", "predictions alone", "a study", "give the annotations, too"
         )
     if out.name.lower().endswith((ENDING, TABLE_ENDING)):
-        write_reader_study(out, checked.annotations)
-        say(f"Wrote {out}: the readings alone, for programs of reader studies")
+        for path in reader_study_files(out, checked.annotations.tasks):
+            _check_out(replace(options, out=path))
+        paths = write_reader_study(out, checked.annotations)
+        names = joined([*map(str, paths)])
+        say(f"Wrote {names}: the readings alone, for programs of reader studies")
         return
     write_study(out, checked.annotations, checked.predictions)
     verb = "evaluate" if checked.predictions else "agreement"

@@ -22,7 +22,7 @@ from equipoise.cli.options import (
     non_default,
     words,
 )
-from equipoise.cli.reopened import TITLE
+from equipoise.cli.reopened import AS_IN_RUN, TITLE, located
 from equipoise.cli.results import (
     cited,
     in_options,
@@ -85,6 +85,10 @@ OF_SETTINGS = (
 )
 OF_SCORING = ("threshold", "tuning", "labels", "prevalence", *OF_SETTINGS)
 OF_TRUTH = ("truth", "draws", "burn_in", "reliability", "prior")
+# an evaluation of a run repeats them unless they are said again; so it does files, what
+# `reopened` names, metrics, title and `resample`
+ASKED_AGAIN = (*OF_SCORING, *OF_TRUTH, "replicates", "seed", "most")
+FILES_AGAIN = ("attributes", "annotator_attributes")
 RECORDED = (
     *("positive", "at_least", "kind", "exchangeable", "layout", "prediction_layout"),
     *("repeats", "phases", "on_missing", "ties", "first_votes", "circular"),
@@ -266,8 +270,9 @@ def run_evaluation(options: Options, demo: Demonstration | None = None) -> None:
         home = options.out if demo is None else None
         read = read_study(options, names, truth=options.truth, out=home, also=also)
     earlier = _run_before(options)
-    settings, votes = read.study.settings, read.study.voted
-    options = replace(options, ties=settings.ties, on_missing=settings.on_missing)
+    votes = read.study.voted
+    as_read = (*AS_IN_RUN, "columns", "prediction_columns", "classes")
+    options = replace(options, **{name: getattr(read.options, name) for name in as_read})
     truth = make_truth(votes, options)
     metrics, expected = read.study.metrics, list[str]()
     if grouping is not None:
@@ -293,11 +298,17 @@ def _repeated(options: Options, run: Path) -> Options:
     """What was asked, with what an earlier evaluation was asked where nothing else is said."""
     if not (run / RUN).is_file():
         return options
-    earlier = Run.load(run).record.asked
-    names = (*OF_SCORING, *OF_TRUTH)
-    set_now = non_default(options, names)
+    record = Run.load(run).record
+    set_now = non_default(options, (*ASKED_AGAIN, *FILES_AGAIN))
     stored: dict[str, Any] = {
-        name: earlier[name] for name in names if name in earlier and name not in set_now
+        name: record.asked[name]
+        for name in ASKED_AGAIN
+        if name in record.asked and name not in set_now
+    }
+    stored |= {
+        file.role: located(run, file)
+        for file in record.inputs
+        if file.role in FILES_AGAIN and file.role not in set_now
     }
     return replace(options, **stored)
 
@@ -403,7 +414,7 @@ def _recorded(
             question=_question(read.study.voted, options),
             truth_model=codec.read(TruthModel, plain(truth.facts)) if truth.facts else None,
             dataset=read.dataset or None,
-            asked=non_default(options, (*OF_SCORING, *OF_TRUTH)),
+            asked=non_default(options, ASKED_AGAIN),
         ),
         replace(cited(in_options(report), read.dataset), command=typed_command()),
         **labels,

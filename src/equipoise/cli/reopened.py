@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from equipoise.cli.options import DEFAULTS, Options
+from equipoise.cli.options import DEFAULTS, Options, flag
 from equipoise.read.files import file_sha256, listed_paths
 from equipoise.read.writing import RUN
 from equipoise.report.run import InputFile, Run, RunRecord
@@ -126,9 +126,9 @@ def _located_files(files: Options, folder: Path, record: RunRecord) -> tuple[Opt
     source = None if files.annotations else record.dataset
     dataset = None if source is None else source.get("name")
     new_scores = table_files(files.predictions)
-    paths = new_scores or [_located(folder, file) for file in scores]
+    paths = new_scores or [located(folder, file) for file in scores]
     new_votes = table_files(files.annotations)
-    vote_paths = new_votes or [_located(folder, file) for file in votes]
+    vote_paths = new_votes or [located(folder, file) for file in votes]
     other = [
         path.name
         for path, recorded in (
@@ -145,13 +145,14 @@ def _located_files(files: Options, folder: Path, record: RunRecord) -> tuple[Opt
     )
 
 
-def _located(folder: Path, wanted: InputFile) -> Path:
+def located(folder: Path, wanted: InputFile) -> Path:
     """The file that a run read, by its place, name and hash."""
     there = [path for path in _places(folder, wanted) if path.is_file()]
     for path in there:
         if file_sha256(path) == wanted.sha256:
             return path
-    name, option = wanted.name, "-a" if wanted.role == "annotations" else "-p"
+    name = wanted.name
+    option = {"annotations": "-a", "predictions": "-p"}.get(wanted.role) or flag(wanted.role)
     where = f"{folder / 'run.json'}, {wanted.role}"
     if there:
         now = file_sha256(there[0])

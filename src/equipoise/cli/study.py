@@ -17,6 +17,7 @@ import numpy as np
 import typer
 
 from equipoise.cli.options import (
+    DEFAULTS,
     OF_SCORES,
     OF_VOTES,
     Options,
@@ -98,6 +99,8 @@ class FilesRead:
         What the evaluation drew anew, if the study comes from one.
     dataset
         What is known of the data set, where it is a public one.
+    options
+        What was asked, with what an earlier evaluation was asked.
     """
 
     study: Study
@@ -106,6 +109,7 @@ class FilesRead:
     notices: Notices = ()
     resample: str | None = None
     dataset: Mapping[str, str] = field(default_factory=dict)
+    options: Options = field(default_factory=Options)
 
     @property
     def source(self) -> str:
@@ -187,7 +191,13 @@ def read_study(
             table, models = _with_gold(table, models, options.gold)
     table, models = _question(table, models, options, (truth, ",".join(names), matched))
     chosen = tuple(map(named, names or default_metrics(table, models)))
-    settings = Settings(on_missing=options.on_missing, ties=options.ties)
+    missing, published = options.on_missing, CATALOGUE.get(options.dataset or "")
+    unsaid = not scores and missing == DEFAULTS["on_missing"]
+    missing = published.on_missing if published and unsaid else missing
+    settings = Settings(on_missing=missing, ties=options.ties)
+    names_of_classes = "" if "," in "".join(classes) else ",".join(classes)
+    named_classes = options.classes or names_of_classes or None
+    options = replace(options, on_missing=missing, classes=named_classes)
     return FilesRead(
         study=Study.unchecked(models, table, settings, chosen),
         inputs=_input_rows(options, out, also or {}),
@@ -195,6 +205,7 @@ def read_study(
         notices=notices if run is None else notices + run.notices,
         resample=None if run is None else run.resample,
         dataset={} if options.dataset is None else dataset_facts(options.dataset),
+        options=options,
     )
 
 

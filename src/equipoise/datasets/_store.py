@@ -40,6 +40,9 @@ class Source:
         Of the data set in the folder that ``EQUIPOISE_DATA`` names; empty: its name.
     nouns
         What its items, annotators and tasks are called.
+    on_missing
+        What becomes of items that its published models leave out, unless something else is
+        said.
     """
 
     name: str
@@ -51,6 +54,7 @@ class Source:
     references: Names = ()
     folder: str = ""
     nouns: Nouns = field(default_factory=Nouns)
+    on_missing: str = "error"
 
     @property
     def methods(self) -> str:

@@ -75,4 +75,5 @@ SOURCE = Source(
     load=load_sleep_dodh,
     references=("guillot2020",),
     nouns=Nouns("epoch", "scorer", group="night"),
+    on_missing="drop",
 )

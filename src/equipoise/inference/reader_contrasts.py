@@ -57,7 +57,7 @@ array([0.5])
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -558,8 +558,7 @@ def _as_truth(task: _Task) -> Floats:
 # ---- all tasks -----------------------------------------------------------------------------
 
 
-@dataclass(eq=False)
-class _Sums:
+class _Sums(NamedTuple):
     """Sums over units, which the tasks share.
 
     Attributes
@@ -584,7 +583,7 @@ class _Sums:
     alone: Floats
     alone_fourth: Floats
     reads: Floats
-    units: int = 0
+    units: int
 
     def item_freedom(self, most: float) -> Floats:
         """Degrees of freedom of items, less where few units carry a number, (rows,)."""
@@ -608,72 +607,56 @@ class _Sums:
 def _sums(tasks: Sequence[_Task]) -> _Sums:
     """Add up units, in blocks, over all tasks."""
     rows, readers = tasks[0].gain.shape
-    square, wide = np.zeros((rows, rows)), np.zeros((rows, readers))
-    sums = _Sums(square, square, square, np.zeros(rows), wide, wide, np.zeros(readers))
     units = 1 + max(int(task.readings.unit.max()) for task in tasks)
     width = max(1, MOST_CELLS // (rows * readers))
     compared = np.maximum(np.sum([~np.isnan(task.gain[0]) for task in tasks], axis=0), 1)
     shares = [_as_truth(task) / len(np.unique(task.readings.unit)) for task in tasks]
+    added = []
     for first in range(0, units, width):
         run = first, min(first + width, units)
-        blocks = [_Block.of(task, run, x) for task, x in zip(tasks, shares, strict=True)]
-        items, cells, truth = (
-            np.mean([getattr(block, name) for block in blocks], axis=0)
-            for name in ("items", "cells", "truth")
+        parts = [_block(task, run, x) for task, x in zip(tasks, shares, strict=True)]
+        *roles, alone, reads = zip(*parts, strict=True)
+        items, cells, truth = (np.mean(role, axis=0).reshape(rows, -1) for role in roles)
+        square = (np.sum(alone, axis=0) / compared[:, None]) ** 2
+        read, both = np.any(reads, axis=0), cells + truth
+        added.append(
+            (
+                *(role @ role.T for role in (items, cells, both)),
+                (items**4).sum(axis=1),
+                square.sum(axis=2),
+                (square**2).sum(axis=2),
+                read.sum(axis=1),
+                int(read.any(axis=0).sum()),
+            )
         )
-        alone = np.sum([block.alone for block in blocks], axis=0) / compared[:, None]
-        reads = np.any([block.reads for block in blocks], axis=0)
-        cells = cells.reshape(rows, -1)
-        both = cells + truth.reshape(rows, -1)
-        sums.items = sums.items + items @ items.T
-        sums.cells = sums.cells + cells @ cells.T
-        sums.both = sums.both + both @ both.T
-        sums.fourth = sums.fourth + (items**4).sum(axis=1)
-        sums.alone = sums.alone + (alone**2).sum(axis=2)
-        sums.alone_fourth = sums.alone_fourth + (alone**4).sum(axis=2)
-        sums.reads = sums.reads + reads.sum(axis=1)
-        sums.units += int(reads.any(axis=0).sum())
-    return sums
+    return _Sums(*(sum(part) for part in zip(*added, strict=True)))
 
 
-class _Block(NamedTuple):
-    """A run of units in one task: of units, of cells in both roles, and of each reader.
+def _block(
+    task: _Task, block: tuple[int, int], share: Floats
+) -> tuple[Floats, Floats, Floats, Floats, Bools]:
+    """A run of units in one task: sums of units, of cells in both roles, and of each reader.
 
-    Cells are those of groups of readers, (rows, groups, units).
+    Cells are those of groups of readers, (rows, groups, units); `share` is the truth role of a
+    group in a unit. The last says which reader read which unit.
     """
-
-    items: Floats
-    cells: Floats
-    truth: Floats
-    alone: Floats
-    reads: Bools
-
-    @classmethod
-    def of(cls, task: _Task, block: tuple[int, int], share: Floats) -> "_Block":
-        """Sum up the votes on these units; `share` is the truth role of a group in a unit."""
-        (first, last), readings, weight = block, task.readings, task.weight
-        votes = slice(*np.searchsorted(readings.unit, block))
-        shape = (len(weight), last - first)
-        code = readings.reader[votes] * shape[1] + readings.unit[votes] - first
-        size = shape[0] * shape[1]
-        alone, truth = (
-            np.stack([np.bincount(code, x[votes], size) * 1.0 for x in moved])
-            for moved in (task.influence, task.truth_effect)
-        )
-        alone, truth = alone.reshape(-1, *shape), truth.reshape(-1, *shape)
-        reads: Bools = np.bincount(code, minlength=size).reshape(shape) > 0
-        items = np.einsum("r,krg->kg", weight, alone)
-        used = (weight * np.sqrt(task.competitor.annotator_factor))[:, None]
-        used = used * (alone - items[:, None])
-        cells, truths = (np.einsum("rg,kru->kgu", task.member, x) for x in (used, truth))
-        return cls(
-            np.sqrt(task.units.unit_factor) * items,
-            cells,
-            np.sqrt(task.truth.annotator_factor) * truths
-            - share[:, :, None] * reads.any(axis=0),
-            alone,
-            reads,
-        )
+    (first, last), readings, weight = block, task.readings, task.weight
+    votes = slice(*np.searchsorted(readings.unit, block))
+    shape = (len(weight), last - first)
+    code = readings.reader[votes] * shape[1] + readings.unit[votes] - first
+    size = shape[0] * shape[1]
+    alone, truth = (
+        np.stack([np.bincount(code, x[votes], size) * 1.0 for x in moved]).reshape(-1, *shape)
+        for moved in (task.influence, task.truth_effect)
+    )
+    reads: Bools = np.bincount(code, minlength=size).reshape(shape) > 0
+    items = np.einsum("r,krg->kg", weight, alone)
+    used = (weight * np.sqrt(task.competitor.annotator_factor))[:, None]
+    used = used * (alone - items[:, None])
+    cells, truths = (np.einsum("rg,kru->kgu", task.member, x) for x in (used, truth))
+    truths = np.sqrt(task.truth.annotator_factor) * truths
+    truths = truths - share[:, :, None] * reads.any(axis=0)
+    return np.sqrt(task.units.unit_factor) * items, cells, truths, alone, reads
 
 
 def _fewer(

@@ -225,9 +225,10 @@ class Spread:
 
     def _below(self, whole: float) -> float:
         """Satterthwaite's denominator of everything but annotators."""
+        df_items = self.df_items or 1.0
         if not self.seeds > 0:
-            return whole**2 / self.df_items
-        return (whole - self.seeds) ** 2 / self.df_items + self.seeds**2 / self.df_seeds
+            return whole**2 / df_items
+        return (whole - self.seeds) ** 2 / df_items + self.seeds**2 / self.df_seeds
 
     @cached_property
     def variance(self) -> float:
@@ -340,12 +341,15 @@ class Spread:
 
     def _share_interval(self, value: float, half: float, level: float) -> tuple[float, float]:
         """The exact one on the effective number of units, given the plain half width."""
+        return clopper_pearson(value, self.share_size(half, level), level)
+
+    def share_size(self, half: float, level: float) -> float:
+        """How many independent units a share is worth, given its plain half width."""
         trials = self.trials
         assert trials is not None
         alone = replace(self, annotators=0.0, cells=0.0, draws=0.0, seeds=0.0)
         wider = half / alone.half_width(level) if half > 0 else 1.0
-        effective = trials.effective(level) * trials.precision / max(wider, 1.0) ** 2
-        return clopper_pearson(value, effective, level)
+        return trials.effective(level) * trials.precision / max(wider, 1.0) ** 2
 
 
 def _tails(size: float, errors: Floats, df: float) -> float:

@@ -142,6 +142,11 @@ class Attributes:
             who = "annotated item" if self.of == "item" else "annotator"
             got = f"no row for {counted(len(missing), who)} ({some})"
             do = "add them, correct the ids, or ask for missing ones to be dropped"
+            if self.of != "item":
+                do = "add them, or correct the ids"
+            nobody = [name for name in self.items if name not in set(items)]
+            if nobody:
+                do += f" (rows that match nobody: {listed(nobody)})"
             raise InputError("attributes", got, f"a row for every {who}", do)
         return np.where(rows < 0, -1, self.codes[:, rows])
 

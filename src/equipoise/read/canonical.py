@@ -1,8 +1,10 @@
 """A study in one file: annotations and predictions, restored exactly as they were read.
 
-One tidy table. A row is a vote (``role`` is annotation: item, annotator, label, and whatever
-else votes have) or what a model says (``role`` is prediction: item, model and score, with the
-class in ``label`` where the score is its probability; classes of probability 0 have no row).
+One tidy table. A row is a vote (``role`` is annotation, or adjudication where it does not
+count: item, annotator, label, and whatever else votes have) or what a model says (``role`` is
+prediction: item, model and score, with the class in ``label`` where the score is its
+probability; classes of probability 0 have no row).
+
 What columns cannot hold stands in the metadata of a Parquet file, or in the second comment line
 of delimited text: kind, classes in order, names in another order than that of first appearance,
 types, notices, and which rows are whose. ::
@@ -21,6 +23,7 @@ import hashlib
 import io
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -47,6 +50,7 @@ from equipoise.types import (
 from equipoise.types.notices import from_json, to_json
 
 ENDINGS = (".csv", *parquet.ENDINGS)
+LATE = "adjudications"
 _MARK = b"# equipoise study"
 _KEY = b"equipoise.study"
 _MARKS = (_KEY, b"equipoise.sealed")  # damage cannot hide both
@@ -143,9 +147,13 @@ def _table_and_facts(
     """One arrow table, and the facts that it cannot hold."""
     import pyarrow as pa
 
-    columns, facts = _annotation_columns(annotations)
-    votes = pa.table(columns)
-    parts = [votes.append_column("role", pa.array(["annotation"] * len(votes)))]
+    whole: dict[str, Any] = {"format": _FORMAT, "rows": len(annotations)}
+    parts = []
+    for role, votes in ("annotation", annotations), ("adjudication", annotations.adjudication):
+        if votes is not None:
+            columns, whole[f"{role}s"] = _annotation_columns(votes)
+            part = pa.table(columns)
+            parts.append(part.append_column("role", pa.array([role] * len(part))))
     models: list[dict[str, Any]] = []
     for prediction in predictions:
         part = _prediction_rows(prediction)
@@ -165,8 +173,7 @@ def _table_and_facts(
         table = table.select([name for name in table.column_names if name != "score"])
     names = [name for name in _FIRST if name in table.column_names]
     rest = [name for name in table.column_names if name not in names]
-    whole = {"format": _FORMAT, "rows": len(votes), "annotations": facts, "predictions": models}
-    whole["seal"] = _content_hash(annotations, predictions)
+    whole |= {"predictions": models, "seal": _content_hash(annotations, predictions)}
     return table.select([*names, *rest]), whole
 
 
@@ -251,18 +258,17 @@ def _study_of_table(table: Any, facts: Mapping[str, Any]) -> tuple[Annotations, 
     if facts["format"] != _FORMAT:
         message = f"format {facts['format']!r} of another version"
         raise ValueError(message)
-    rows = [int(facts["rows"]), *(int(model["rows"]) for model in facts["predictions"])]
-    if sum(rows) != len(table):
-        message = f"{len(table)} rows in place of {sum(rows)}"
+    late = len(table) - int(facts["rows"]) - sum(int(x["rows"]) for x in facts["predictions"])
+    if late < 0 or (late > 0) != (LATE in facts):
+        message = f"{len(table)} rows in place of {len(table) - late}"
         raise ValueError(message)
-    about = facts["annotations"]
-    votes = _with_number_types(table.slice(0, rows[0]), about["types"])
-    annotations = Annotations(**_annotation_fields(votes, about))
-    starts = np.cumsum(rows)
-    parts = zip(facts["predictions"], starts[:-1], rows[1:], strict=True)
-    predictions = tuple(
-        _prediction(table.slice(int(start), size), model) for model, start, size in parts
-    )
+    rows = [int(facts["rows"]), late, *(int(model["rows"]) for model in facts["predictions"])]
+    starts = [0, *np.cumsum(rows).tolist()]
+    votes, others, *parts = map(table.slice, starts[:-1], rows)
+    annotations = _annotations(votes, facts["annotations"])
+    if late:
+        annotations = replace(annotations, adjudication=_annotations(others, facts[LATE]))
+    predictions = tuple(map(_prediction, parts, facts["predictions"]))
     if facts["seal"] != _content_hash(annotations, predictions):
         message = "its contents differ from what was written"
         raise ValueError(message)
@@ -331,6 +337,11 @@ def _annotation_columns(table: Annotations) -> tuple[dict[str, Any], dict[str, A
     return columns, facts
 
 
+def _annotations(table: Any, about: Mapping[str, Any]) -> Annotations:
+    votes = _with_number_types(table, about["types"])
+    return Annotations(**_annotation_fields(votes, about))
+
+
 def _annotation_fields(arrow: Any, facts: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of `Annotations` from what `_annotation_columns` made."""
     fields: dict[str, Any] = {"kind": facts["kind"]}
@@ -393,6 +404,7 @@ def _votes_hash(table: Annotations) -> str:
         texts += [table.scale, table.judged, table.systems]
         texts.append(None if table.system is None else table.system.tolist())
     texts.append([to_json(notice) for notice in table.notices])
+    texts += [] if table.adjudication is None else [_votes_hash(table.adjudication)]
     digest = hashlib.sha256(json.dumps(texts).encode())
     for name in COLUMNS:
         column = getattr(table, name)

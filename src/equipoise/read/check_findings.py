@@ -148,8 +148,11 @@ def _systems(check: CheckedFiles) -> Finding:
 def _votes(table: Annotations) -> Finding:
     """Who said what, by task."""
     rows = [_task_row(table, task) for task in table.tasks]
-    votes = count(int(_counts(table).sum()), "vote")
-    sizes = {"item": table.items, "annotator": table.annotators, "group": table.groups}
+    opinions, who = ~table.gold, table.annotators
+    votes = count(int(_counts(table)[opinions].sum()), "vote")
+    if who is not None and table.annotator is not None:
+        who = tuple(who[code] for code in np.unique(table.annotator[opinions]))
+    sizes = {"item": table.items, "annotator": who, "group": table.groups}
     sizes |= {"task": table.tasks} if len(table.tasks) > 1 else {}
     if table.judged:
         nouns = OF_JUDGED[table.judged]

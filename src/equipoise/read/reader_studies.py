@@ -8,9 +8,11 @@ iMRMC       a row ``reader, case, modality, score`` per reading, and one per cas
 MRMCaov     a table with ``reader, treatment, case, truth, rating``
 ==========  ================================================================================
 
-Modalities are arms, the truth is gold. Scores of 0 and 1 are answers; others are how sure a
-reader is of yes: above the middle of the scale the answer is yes, and the distance from it the
-confidence, so that AUROC is that of the scores.
+Modalities are arms, the truth is gold. Of several yes/no questions there is a file each, with
+the question in its name (``reads.Edema.imrmc``); a table may have a column ``task`` instead.
+Scores of 0 and 1 are answers; others are how sure a reader is of yes: above the middle of the
+scale the answer is yes, and the distance from it the confidence, so that AUROC is that of the
+scores.
 
 References
 ----------
@@ -18,19 +20,23 @@ Gallas et al., *iMRMC*, https://cran.r-project.org/package=iMRMC. Smith et al., 
 https://cran.r-project.org/package=MRMCaov.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
+from urllib.parse import quote, unquote
 
 import numpy as np
 
 from equipoise.read.delimited import read_delimited
 from equipoise.read.files import AnyPath, Content
-from equipoise.read.tables import Table, code_ids, numbers
+from equipoise.read.tables import Table, code_ids, joint_codes, numbers
 from equipoise.read.writing import replaced
 from equipoise.types import (
     Annotations,
     Floats,
     InputError,
+    Names,
     Option,
     csv_line,
     csv_text,
@@ -43,6 +49,7 @@ MRMCAOV = ("reader", "case", "treatment", "rating", "truth")
 ENDING, TABLE_ENDING = ".imrmc", ".mrmcaov.csv"
 TRUTH = ("-1", "truth")  # who reads the truth
 _Reading = tuple[str, str, str, float]
+_TASK = re.compile(r"\.([^./\\]+)(?:\.imrmc|\.mrmcaov\.csv)(?:\.gz)?$", re.IGNORECASE)
 BEGIN = b"BEGIN DATA:"
 SCALE = (
     "scores from {low:number} to {high:number} are how sure readers are: above {middle:number} "
@@ -63,46 +70,56 @@ def imrmc_table(file: Content) -> Table:
 def as_annotations_table(table: Table) -> Table:
     """A table of a reader study with our columns; any other as it is."""
     theirs = dict(zip(map(str.casefold, table.columns), table.columns, strict=True))
-    if set(theirs) == set(IMRMC):
-        return _tidy(table, [theirs[name] for name in IMRMC])
+    task = theirs.get("task", "")
+    if set(theirs) - {"task"} == set(IMRMC):
+        return _tidy(table, [theirs[name] for name in IMRMC], task)
     if set(MRMCAOV) <= set(theirs):
-        return _tidy(table, [theirs[name] for name in MRMCAOV])
+        return _tidy(table, [theirs[name] for name in MRMCAOV], task)
     return table
 
 
-def _tidy(table: Table, names: list[str]) -> Table:
+def _tidy(table: Table, names: list[str], of_task: str) -> Table:
     """Reader, case, modality and score, and perhaps the truth beside them, as our columns."""
     import pyarrow as pa
 
+    named = _TASK.search(table.name)
+    if named and not of_task:
+        of_task = "task"
+        question = pa.array([unquote(named[1])] * len(table))
+        table = replace(table, columns={**table.columns, of_task: question})
     reader, case, arm = (code_ids(table, name) for name in names[:3])
+    task = code_ids(table, of_task) if of_task else case
+    key = joint_codes(case, task)
     score: Floats = numbers(table, names[3])
     if len(names) > 4:
-        first = np.unique(case.codes, return_index=True)[1]
+        _, settled, place = np.unique(key, return_index=True, return_inverse=True)
         truth = numbers(table, names[4])
-        odd = np.flatnonzero(truth != truth[first][case.codes])
+        odd = np.flatnonzero(truth != truth[settled][place])
         is_truth = np.zeros(len(table), dtype=bool)
-        gold, label = case.codes[first], truth[first]
+        label = truth[settled]
     else:
         names_of_truth = [name.casefold() in TRUTH for name in reader.names]
         is_truth = np.array(names_of_truth)[reader.codes]
-        gold, label = case.codes[is_truth], score[is_truth]
+        settled, label = np.flatnonzero(is_truth), score[is_truth]
         odd = np.flatnonzero(is_truth & ~np.isin(score, (0, 1)))
     if len(odd):
         got, wanted = "another truth of its case, or none", "0 or 1 for every case"
         raise InputError(table.where(odd[0]), got, wanted, "correct it")
-    rows = ~is_truth & np.isfinite(score)
-    if not rows.any():
+    rows = np.flatnonzero(~is_truth & np.isfinite(score))
+    if not len(rows):
         raise InputError(table.name, "no reading with a score", "some", "check the file")
     answer, sure, scale = _answers(score[rows])
     cases, readers = np.array(case.names), np.array(reader.names)
-    blank = [None] * len(gold)
+    blank, both = [None] * len(settled), np.append(rows, settled)
     columns = {
-        "item": pa.array([*cases[case.codes[rows]], *cases[gold]]),
-        "annotator": pa.array([*readers[reader.codes[rows]], *["truth"] * len(gold)]),
+        "item": pa.array(cases[case.codes[both]]),
+        "annotator": pa.array([*readers[reader.codes[rows]], *["truth"] * len(settled)]),
         "arm": pa.array([*np.array(arm.names)[arm.codes[rows]], *blank], pa.string()),
         "label": pa.array([str(int(x)) for x in (*answer, *label)]),
-        "is_gold": pa.array([*["0"] * int(rows.sum()), *["1"] * len(gold)]),
+        "is_gold": pa.array([*["0"] * len(rows), *["1"] * len(settled)]),
     }
+    if of_task:
+        columns["task"] = pa.array(np.array(task.names)[task.codes[both]])
     if scale:
         columns["confidence"] = pa.array([*map(repr, sure.tolist()), *blank], pa.string())
         low, high = scale
@@ -128,23 +145,47 @@ def _answers(score: Floats) -> tuple[Floats, Floats, tuple[float, float] | tuple
     return (share > 0.5) * 1.0, np.abs(2 * share - 1), (low, high)
 
 
-def write_reader_study(path: AnyPath, votes: Annotations) -> None:
-    """Write the readings of one yes/no question as iMRMC or MRMCaov take them, by the ending.
+def reader_study_files(path: AnyPath, tasks: Names) -> list[Path]:
+    """Where `write_reader_study` writes: a file, or one per question with its name in it.
+
+    Examples
+    --------
+    >>> [file.name for file in reader_study_files("reads.imrmc", ("Edema", "T/N"))]
+    ['reads.Edema.imrmc', 'reads.T%2FN.imrmc']
+    """
+    path = Path(path)
+    if len(tasks) == 1:
+        return [path]
+    end = next(end for end in (ENDING, TABLE_ENDING) if path.name.lower().endswith(end))
+    quoted = (quote(task, safe=" ").replace(".", "%2E") for task in tasks)
+    return [path.with_name(f"{path.name[: -len(end)]}.{task}{end}") for task in quoted]
+
+
+def write_reader_study(path: AnyPath, votes: Annotations) -> list[Path]:
+    """Write the readings of yes/no questions as iMRMC or MRMCaov take them, by the ending.
 
     Parameters
     ----------
     votes
-        Of people with names, with gold on every item.
+        Of people with names, with gold on every item of every question.
+
+    Returns
+    -------
+    list of paths
+        The files: one per question.
     """
-    text = "".join(_imrmc(votes) if str(path).lower().endswith(ENDING) else _mrmcaov(votes))
-    with replaced(path) as file:
-        file.write(text.encode("utf-8"))
+    paths = reader_study_files(path, votes.tasks)
+    form = _imrmc if str(path).lower().endswith(ENDING) else _mrmcaov
+    texts = ["".join(form(votes.rows(votes.in_task(task)))) for task in votes.tasks]
+    for file_path, text in zip(paths, texts, strict=True):
+        with replaced(file_path) as file:
+            file.write(text.encode("utf-8"))
+    return paths
 
 
 def _readings(votes: Annotations) -> tuple[list[_Reading], dict[str, int]]:
     """Reader, case, modality and score of every reading, and the truth of every case."""
     faults = {
-        "several questions": len(votes.tasks) > 1,
         f"{votes.kind} labels": votes.kind != "binary",
         "votes without names": votes.annotator is None or votes.annotators is None,
         "items without a reference standard": not np.isin(
@@ -153,7 +194,7 @@ def _readings(votes: Annotations) -> tuple[list[_Reading], dict[str, int]]:
     }
     for got, there in faults.items():
         if there:
-            wanted = "one yes/no question, readers with names, and a standard for every item"
+            wanted = "yes/no questions, readers with names, and a standard for every item"
             do = hint("leave the others out, or name it ({})", Option("gold"))
             raise InputError("reader study", got, wanted, do)
     label, who = votes.label, votes.annotator

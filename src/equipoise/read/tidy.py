@@ -12,6 +12,7 @@ Equal ranks are ties. Ranks may start anywhere and may have gaps: only their ord
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any
@@ -78,8 +79,7 @@ def tidy_annotations(table: Table, options: VoteFormat) -> Annotations:
     >>> annotations.kind, annotations.classes, annotations.label
     ('binary', ('no', 'yes'), array([0, 1]))
     """
-    table = name_columns(table, options)
-    table = _of_phases(table, options.phases)
+    table, late = _of_phases(name_columns(table, options), options.phases)
     ranked = "rank" in table.columns
     if ranked or options.kind == "ranking":
         options = _as_rankings(table, options)
@@ -105,22 +105,33 @@ def tidy_annotations(table: Table, options: VoteFormat) -> Annotations:
         if ours in ids and not (ours == "annotator" and options.exchangeable):
             codes |= {ours: ids[ours].codes, names: ids[ours].names}
     of_labels = labels.pop("notices", ())
-    return Annotations(
+    votes = Annotations(
         **labels,
         **codes,
         **ranks,
         **extras,
         notices=(*table.notices, *notices, *of_labels, *of_extras),
     ).by_name()
+    return votes if late is None else _with_adjudication(votes, late, options)
 
 
-def _of_phases(table: Table, counted: str) -> Table:
-    """The votes of some phases, without that column; says which others do not count.
+def _with_adjudication(votes: Annotations, late: Table, options: VoteFormat) -> Annotations:
+    """The same beside votes that settled others, where these are answers of the same kind."""
+    if votes.label is None or votes.kind == "ranking":
+        return votes
+    alike = replace(options, kind=votes.kind, classes=votes.classes, columns={})
+    with suppress(InputError):  # an answer that nobody else gave
+        return replace(votes, adjudication=tidy_annotations(late, alike))
+    return votes
 
-    A blank phase is core; gold rows are no votes, and stay.
+
+def _of_phases(table: Table, counted: str) -> tuple[Table, Table | None]:
+    """The votes of some phases, without that column, and those of adjudication if not of them.
+
+    A blank phase is core; gold rows are no votes, and stay. What does not count is said.
     """
     if "phase" not in table.columns:
-        return table
+        return table, None
     table = table.noting(*_within_readers(table))
     chosen = [name.strip() for name in counted.split(",")]
     codes, names = _phases(table)
@@ -134,13 +145,15 @@ def _of_phases(table: Table, counted: str) -> Table:
         raise InputError(where, f"no vote of {listed(chosen)}", "votes that count", do)
     left = replace(table, columns={k: v for k, v in table.columns.items() if k != "phase"})
     if keep.all():
-        return left
+        return left, None
+    late = np.array([name == "adjudication" for name in names])[codes] & ~keep
     text = (
         "{votes:count} votes of other phases do not count: {phases:names}; {option} counts all"
     )
     votes = int((~keep).sum())
     left_out = notice("phases_left_out", text, votes=votes, phases=others, option=option)
-    return left.noting(left_out).subset(keep)
+    counts = left.noting(left_out).subset(keep)
+    return counts, left.subset(late) if late.any() else None
 
 
 def _within_readers(table: Table) -> Notices:
@@ -413,7 +426,8 @@ def _select_repeats(
     verb = "vote repeats" if again == 1 else "votes repeat"
     text = f"{{votes:count}} {verb} an (item, annotator, task) seen before; "
     if repeats == "keep":
-        note = notice("repeats_kept", f"{text}all are kept", votes=again)
+        text += "all count; {option} takes the last of each"
+        note = notice("repeats_kept", text, votes=again, option=Option("repeats", "last"))
         return everything, table.noting(note)
     text += "only the last of each is kept"
     note = notice("repeats_dropped", text, votes=again)

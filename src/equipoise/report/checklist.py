@@ -1,14 +1,13 @@
 """Checklist: what CLAIM, STARD-AI and TRIPOD+AI ask of a study, as far as a run answers it.
 
-A row per thing that a reader of the paper asks for, with its numbers in CLAIM (of 2020, which
-the update of 2024 keeps in substance), in STARD 2015, which STARD-AI extends, and in TRIPOD+AI.
-What a run knows is filled in from its findings, terms and notices; the rest is marked as for
-the authors to write. Nothing is worked out here.
+A row per thing that a reader of the paper asks for, with its numbers in the editions that the
+heads of the columns name. What a run knows is filled in from its findings, terms and notices;
+the rest is marked as for the authors to write. Nothing is worked out here.
 
 References
 ----------
-Mongan, Moy and Kahn, *Radiology: Artificial Intelligence* 2020. Bossuyt et al., *BMJ* 2015;
-Sounderajah et al., *Nature Medicine* 2025. Collins et al., *BMJ* 2024.
+CLAIM: Tejani et al., *Radiology: Artificial Intelligence* 2024. STARD-AI: Sounderajah et al.,
+*Nature Medicine* 2025. TRIPOD+AI: Collins et al., *BMJ* 2024.
 """
 
 from collections.abc import Callable, Iterable
@@ -66,8 +65,10 @@ def _seen(report: Report) -> Iterable[str]:
 
 
 def _measures(report: Report) -> Iterable[str]:
-    own = {"Intervals", "Scope", "Resampling", "Labels"}
+    own = {"Intervals", "Scope", "Resampling", "Labels", "Families"}
     names = [word for word, _ in report.terms if word not in own]
+    if any(finding.key == "stated_cuts" and finding.tables for finding in report.findings):
+        names.append("at the stated cuts sensitivity, specificity, PPV and NPV")
     return [f"{', '.join(names)}."] if names else []
 
 
@@ -84,46 +85,46 @@ def _all(*fills: Fill) -> Fill:
 
 
 ASKED = (
-    Asked("Setting, dates, eligibility, source of the data", "7, 8", "5 to 9", "5, 6"),
+    Asked("Setting, dates, eligibility, source of the data", "7, 8", "7 to 11", "5, 6"),
     Asked(
-        "Definition of the truth", "14", "10b", "8a",
+        "Definition of the truth", "14", "16a", "8a",
         _all(_terms("Labels"), _noted("gold_truth", "some_gold"), _said("truths")),
     ),
-    Asked("Why this reference standard", "15", "11", "8a"),
-    Asked("Annotators and their qualification", "16", "10b", "8b", _shown("people")),
-    Asked("Tools and instructions of annotation", "17", "10b", "8b"),
-    Asked("Blinding of annotators", "", "13", "8c"),
-    Asked("Variability between annotators", "18", "17", "8b", _said("agreement")),
-    Asked("Variability within annotators", "18", "17", "8b", _noted("within_readers")),
-    Asked("How the number of items was chosen", "19", "18", "10"),
-    Asked("Flow of items", "33", "19", "20a", _seen),
+    Asked("Why this reference standard", "15", "16b", "8a"),
+    Asked("Annotators and their qualification", "16, 17", "12", "8b", _shown("people")),
+    Asked("Tools and instructions of annotation", "17", "12", "8b"),
+    Asked("Blinding of annotators", "", "17b", "8c"),
+    Asked("Variability between annotators", "18", "21", "8b", _said("agreement")),
+    Asked("Variability within annotators", "18", "21", "8b", _noted("within_readers")),
+    Asked("How the number of items was chosen", "21", "22", "10"),
+    Asked("Flow of items", "35", "24", "20a", _seen),
     Asked(
-        "Missing and left out", "13", "15, 16", "11",
+        "Missing and left out", "12", "19, 20", "11",
         _noted("dropped_items", "subgroups_missing", "phases_left_out", "blank_labels",
                "repeats_dropped", "readers_left_out", "without_gold", "ignored_predictions"),
     ),
-    Asked("Characteristics of items", "34", "20", "20b", _shown("stated_cuts_groups")),
+    Asked("Characteristics of items", "36", "25", "20b", _shown("stated_cuts_groups")),
     Asked(
-        "Thresholds and how they were chosen", "20", "12a", "15",
+        "Thresholds and how they were chosen", "22", "15c", "15",
         _noted("thresholds", "cross_fitted", "tuning_split", "threshold_assumed"),
     ),
-    Asked("Measures of performance", "28", "14", "12e", _measures),
-    Asked("Uncertainty", "29", "14", "12e", _terms("Intervals", "Scope")),
+    Asked("Measures of performance", "28", "18", "12e", _measures),
+    Asked("Uncertainty", "29", "18", "12e", _terms("Intervals", "Scope")),
     Asked(
-        "Performance with intervals", "36", "24", "23a",
+        "Performance with intervals", "37, 38", "31", "23a",
         _all(lambda report: [report.card.answer, report.card.lede] if report.card else [],
              _shown("values")),
     ),
     Asked(
-        "Counts at the thresholds", "36", "23", "23a",
+        "Counts at the thresholds", "37", "30", "23a",
         _all(_said("stated_cuts"), _shown("stated_cuts")),
     ),
-    Asked("Comparison with readers", "36", "14, 24", "23a", _said("readers")),
-    Asked("Calibration", "36", "", "12e, 23a", _said("calibration")),
-    Asked("Subgroups and fairness", "30", "17", "14, 23a", _said("subgroups")),
-    Asked("Robustness", "30", "17", "23b", _depends),
-    Asked("Failures", "37", "", "", _said("disputed", "confusion")),
-    Asked("Registration, protocol, funding, ethics", "40 to 42", "28 to 30", "17, 18"),
+    Asked("Comparison with readers", "37", "18, 31", "23a", _said("readers")),
+    Asked("Calibration", "37", "", "12e, 23a", _said("calibration")),
+    Asked("Subgroups and fairness", "30", "21, 23", "14, 23a", _said("subgroups")),
+    Asked("Robustness", "30", "21", "12e", _depends),
+    Asked("Failures", "39", "23", "", _said("disputed", "confusion")),
+    Asked("Registration, protocol, funding, ethics", "34, 42 to 44", "6, 36 to 40", "17, 18"),
 )  # fmt: skip
 
 
@@ -140,9 +141,9 @@ def reporting_items(report: Report) -> Table:
         caption="What CLAIM, STARD-AI and TRIPOD+AI ask for, as far as this run answers it",
         columns=(
             Column("what", "what"),
-            Column("claim", "CLAIM"),
-            Column("stard", "STARD-AI"),
-            Column("tripod", "TRIPOD+AI"),
+            Column("claim", "CLAIM 2024"),
+            Column("stard", "STARD-AI 2025"),
+            Column("tripod", "TRIPOD+AI 2024"),
             Column("state", "state"),
             Column("answer", "answer"),
         ),

@@ -24,7 +24,6 @@ Figure('How far below the best model, whichever it is. ...
 """
 
 import base64
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
@@ -33,7 +32,6 @@ from typing import TypedDict, Unpack
 import numpy as np
 
 from equipoise.inference.ranks import higher_is_better
-from equipoise.metrics import precision_recall_curve, roc_curve
 from equipoise.read.writing import write_text
 from equipoise.report.answer import (
     Answer,
@@ -46,6 +44,9 @@ from equipoise.report.answer import (
 from equipoise.report.page import figures, render
 from equipoise.report.page.svg import Html, element
 from equipoise.study import Evaluation
+from equipoise.study.alignment import Aligned
+from equipoise.study.analyses.operating_curves import curve_charts, task_curves
+from equipoise.study.analyses.ranking import ranks_chart
 from equipoise.study.analyses.words import score_title
 from equipoise.study.truth import TaskTruth
 from equipoise.types import (
@@ -54,11 +55,8 @@ from equipoise.types import (
     Dot,
     Dots,
     Finding,
-    Floats,
     Heat,
     InputError,
-    Line,
-    Lines,
     Report,
     Standing,
     capital,
@@ -151,11 +149,6 @@ def write_page(evaluation: Evaluation, path: str | Path, *, title: str = "") -> 
         raise InputError(f"report {path}", f"ending {target.suffix!r}", ".html", do)
     write_text(target, render(replace(evaluation_report(evaluation), title=title or TITLE)))
     return target
-
-
-POINTS = 400  # of a curve
-RATES = ("false positive rate", "true positive rate")
-RECALL = ("recall", "precision")
 
 
 class Question(TypedDict, total=False):
@@ -269,52 +262,34 @@ class Plots:
         shares = done.rank_probabilities(
             standing.metric.name, labels=standing.labels, task=standing.task
         )
-        places = [done.models.index(name) for name in standing.models]
-        chart = Heat(
-            name="ranks",
-            caption="Share of resamples in which a model holds a rank, "
-            f"{self._words(standing)}",
-            rows=standing.models,
-            columns=[str(place + 1) for place in range(shares.shape[1])],
-            values=np.asarray(shares[places]),
-            row_models=True,
-            x="rank",
-        )
-        return self._figure_of(chart)
+        chart = ranks_chart(done, shares)
+        words = f"{chart.caption}, {self._words(standing)}"
+        return self._figure_of(replace(chart, caption=words))
 
     def roc(self, **question: Unpack[Question]) -> Figure:
         """ROC curves of a yes/no question, against soft or hard labels."""
-        return self._curves("roc", RATES, question)
+        return self._curves(0, question)
 
     def precision_recall(self, **question: Unpack[Question]) -> Figure:
         """Precision against recall of a yes/no question, soft or hard labels."""
-        return self._curves("precision-recall", RECALL, question)
+        return self._curves(1, question)
 
-    def _curves(self, name: str, axes: tuple[str, str], question: Question) -> Figure:
-        tasks = [truth.task for truth in self.evaluation.questions]
+    def _curves(self, kind: int, question: Question) -> Figure:
+        """The curves of the page, of one task and against the labels that are asked for."""
+        done = self.evaluation
+        tasks = [truth.task for truth in done.questions]
         if len(tasks) > 1 and "task" not in question:
             raise InputError("plot", f"{len(tasks)} tasks", "one", f"say task={tasks[0]!r}")
         standing = self._standing({"task": tasks[0], **question})
         place = tasks.index(standing.task) if standing.task in tasks else -1
-        truth = _yes_no(self.evaluation.questions[place], standing.task)
-        labels = (truth.hard if standing.labels == "hard" else truth.shares)[0]
-        lines = []
-        for model in standing.models:
-            scores = self.evaluation.scores[place][model]
-            across, up = _curve(axes, labels, scores)
-            lines.append(Line(model, list(zip(across, up, strict=True)), model, dots=False))
-        of_task = f", {truth.task}" if truth.task else ""
-        chart = Lines(
-            name=name,
-            caption=f"{capital(axes[1])} by {axes[0]}, {standing.labels} labels{of_task}",
-            x=axes[0],
-            y=axes[1],
-            lines=lines,
-            diagonal=axes == RATES,
-            x_range=(0.0, 1.0),
-            y_range=(0.0, 1.0),
+        truth = _yes_no(done.questions[place], standing.task)
+        if standing.labels == "hard":
+            truth = replace(truth, shares=truth.hard)
+        drawn = task_curves(Aligned(truth, done.scores[place]))
+        chart = list(curve_charts(drawn))[kind]
+        return self._figure_of(
+            replace(chart, caption=f"{chart.caption}, {standing.labels} labels")
         )
-        return self._figure_of(chart)
 
     def _standing(self, question: Question) -> RankedModels:
         """All models in the question with what was left out; unknown words are refused."""
@@ -352,16 +327,3 @@ def _yes_no(truth: TaskTruth, task: str) -> TaskTruth:
         do = hint("ask about one class ({})", ONE_CLASS)
         raise InputError("plot", f"{len(truth.classes)} classes", "a yes/no question", do)
     return truth
-
-
-def _curve(
-    axes: tuple[str, str], labels: Floats, scores: Floats
-) -> tuple[Sequence[float], Sequence[float]]:
-    """A curve, thinned where it has more points than a drawing shows."""
-    if axes == RATES:
-        across, up, _ = roc_curve(labels, scores)
-    else:
-        up, across, _ = precision_recall_curve(labels, scores)
-        up, across = up[::-1], across[::-1]
-    few = np.unique(np.linspace(0, len(across) - 1, POINTS).round().astype(np.intp))
-    return across[few].tolist(), up[few].tolist()

@@ -34,9 +34,11 @@ from equipoise.types import (
     Table,
     bound,
     cell,
+    counted,
     in_command,
     number,
     printable,
+    reasons,
 )
 
 EDGE = "  "
@@ -129,12 +131,12 @@ def evidence_lines(report: Report, width: int) -> Iterator[Text]:
         yield from _wrapped(f"… {question.about}? {question.verdict}.", width, indent=2)
         if not question.verdict.startswith("No"):
             yield from _wrapped(question.sentence, width, indent=4, style="dim")
-    for finding in folded:
-        if not finding.verdict:
-            yield Text(
-                f"{EDGE}{printable(finding.title)}", style="dim" if finding.left_out else "bold"
-            )
-            yield from _wrapped(finding.sentence, width, indent=2)
+    for finding in [one for one in folded if not (one.verdict or one.left_out)]:
+        yield Text(f"{EDGE}{printable(finding.title)}", style="bold")
+        yield from _wrapped(finding.sentence, width, indent=2)
+    for finding in reasons(folded):
+        yield from _wrapped(finding.title, width, style="dim")
+        yield from _wrapped(finding.sentence, width, indent=2)
 
 
 def _wrapped(text: str, width: int, *, indent: int = 0, style: str = "") -> Iterator[Text]:
@@ -166,33 +168,82 @@ def _cut_lines(part: Finding, width: int) -> Iterator[Text]:
 
 
 def _fitting_lines(table: Table, width: int) -> Iterator[Text]:
-    """The columns that fit: numbers at the end give way first, then intervals of the others."""
+    """A line per row, or more where one is too long; then ends of intervals and columns go."""
     brief = table.rows if table.brief is None else table.brief
     there = [
         column
         for column in table.columns
         if column.brief and any(row.get(column.key) not in ("", None) for row in brief)
     ]
+    stacks = _fitting_stacks(there, brief, width - len(EDGE))
+    deep = max(map(len, stacks))
+    lines = list[Row]()
+    for row in (None, *brief):
+        texts = {stack[0][0].key: _stack_lines(stack, row) for stack in stacks}
+        lines += [
+            {key: text[place] if place < len(text) else "" for key, text in texts.items()}
+            for place in range(deep)
+        ]
+    tops = tuple(replace(stack[0][0], ends=None) for stack in stacks)
+    shown = list_lines(replace(table, columns=tops, rows=lines[1:], brief=None), width)
+    for place, line in enumerate(shown):
+        yield Text(line.plain, style="dim") if 0 < place < deep else line
+    left = len(there) - sum(len(part) for stack in stacks for part in stack)
+    if left:
+        yield Text(f"{EDGE}{counted(left, 'more column')} in a wider terminal", style="dim")
 
-    def need(column: Column) -> int:
-        cells = [len(cell(row, column)) for row in brief]
-        return 2 + max(min(len(column.head), LEAST_WORD), *cells)
 
-    kept = list(there)
-    while len(kept) > 1 and sum(map(need, kept)) > width - len(EDGE):
-        spans = [place for place, column in enumerate(kept) if column.ends]
-        last_words = max(place for place, column in enumerate(kept) if column.is_text)
-        if spans and (spans[-1] > last_words or last_words == len(kept) - 1):
-            kept[spans[-1]] = replace(kept[spans[-1]], ends=None)
+_Stack = list[list[Column]]  # lines of columns that stand under each other
+
+
+def _stackings(there: Sequence[Column]) -> Iterator[list[_Stack]]:
+    """Columns side by side; those that may stand under others in a line, and in one each."""
+    yield [[[column]] for column in there]
+    keys = {column.key for column in there}
+    tops = [column for column in there if column.under not in keys]
+    under = [[column for column in there if column.under == top.key] for top in tops]
+    if any(under):
+        yield [
+            [[top], *([below] * bool(below))] for top, below in zip(tops, under, strict=True)
+        ]
+        apart = [
+            [[top], *([column] for column in below)]
+            for top, below in zip(tops, under, strict=True)
+        ]
+        if tops[-1].is_text and len(tops) > 1:
+            apart[0] += apart.pop()
+        yield apart
+
+
+def _stack_lines(stack: _Stack, row: Row | None) -> list[str]:
+    """What a row has in the columns of a stack, a text per line; their heads without a row."""
+    lines = [
+        " ".join(column.head if row is None else cell(row, column) for column in part)
+        for part in stack
+    ]
+    indent = " " * stack[0][0].is_text
+    return [lines[0], *(f"{indent}{line}" for line in lines[1:])]
+
+
+def _fitting_stacks(there: Sequence[Column], rows: Sequence[Row], room: int) -> list[_Stack]:
+    """The columns that fit, in as few lines as that takes."""
+
+    def need(stack: _Stack) -> int:
+        words = [line for row in rows for line in _stack_lines(stack, row)]
+        words += _stack_lines(stack, None)[1:]
+        return 2 + max(min(len(stack[0][0].head), LEAST_WORD), *map(len, words))
+
+    stacks = list[_Stack]()
+    for stacks in _stackings(there):
+        if sum(map(need, stacks)) <= room:
+            return stacks
+    while len(stacks) > 1 and sum(map(need, stacks)) > room:
+        spans = [stack for stack in stacks if stack[0][0].ends]
+        if spans:
+            spans[-1][0] = [replace(spans[-1][0][0], ends=None)]
         else:
-            kept.pop()
-    yield from list_lines(replace(table, columns=tuple(kept)), width)
-    if len(kept) < len(there):
-        yield _more_columns(len(there) - len(kept))
-
-
-def _more_columns(number: int) -> Text:
-    return Text(f"{EDGE}{number} more columns in a wider terminal", style="dim")
+            stacks.pop()
+    return stacks
 
 
 # ---- the table -----------------------------------------------------------------------------
@@ -228,7 +279,8 @@ def _board(board: Standings, bars: Dots | None, width: int) -> Iterator[Text]:
     for title, texts in foot:
         yield Text(_line(title, texts, shown, room).rstrip(), style="dim")
     if len(widths) > fits:
-        yield _more_columns(len(widths) - fits)
+        left = counted(len(widths) - fits, "more column")
+        yield Text(f"{EDGE}{left} in a wider terminal", style="dim")
 
 
 def _head(title: str) -> list[str]:
@@ -366,7 +418,7 @@ def show(console: Console, report: Report, *, verbose: bool = False) -> None:
     for finding in findings:
         if (finding.brief or verbose) and not finding.left_out:
             _finding(console, finding, verbose=verbose)
-    missing = [one for one in findings if one.left_out]
+    missing = [*reasons(findings)]
     if missing:
         console.print("[bold]Not looked at, and why[/bold]")
         for finding in missing:

@@ -9,8 +9,9 @@ What is compared: decisions with decisions. A model decides where its prediction
 or where a cut was stated; then it is compared by balanced accuracy, with sensitivity and
 specificity beside it, unless the first metric that the user named is one of decisions. A model
 with scores and no stated cut is compared by its sensitivity at the reader's own false
-positives; scores are never cut where nobody scored. Several classes are compared by accuracy,
-grades by quadratic weighted kappa, or by the metric named.
+positives; scores are never cut where nobody scored. Several classes are compared by Cohen's
+kappa, grades by quadratic weighted kappa, or by the metric named: by accuracy a constant answer
+would be among the best where one class is common.
 
 Whatever predicts is a competitor: it has a row, by its decisions (judge, panel, arm of readers)
 or by its scores (detector, uncertainty method), and the gain over every reader with its
@@ -360,7 +361,7 @@ class ReaderTable:
         }
 
     def task_claims(
-        self, models: Sequence[str], possible: Sequence[str]
+        self, models: Sequence[str], possible: Sequence[str], family: str = ALL_TASKS
     ) -> Mapping[tuple[str, str], Claim]:
         """Claims on models in every task, in one family of all tasks and models.
 
@@ -373,7 +374,7 @@ class ReaderTable:
             return {(task, m): claim for (m, _), claim in of_mean.items() if m in models}
         for part in self.tasks:
             for whom, cell in self._populations(part.contrasts)[-1:]:
-                here = self._of_family(cell, (ALL_TASKS, models), whom, part.task)
+                here = self._of_family(cell, (family, models), whom, part.task)
                 claims |= {(part.task, model): claim for model, claim in here.items()}
         return claims
 
@@ -425,9 +426,13 @@ def reader_tables(study: Study) -> tuple[ReaderTable, ...]:
     study = with_stated_cuts(study.everybody)
     codes = people_who_voted(study.annotations)
     tables = []
-    for truth, lay_out in ((OTHERS, _by_others), (GOLD, by_gold)):
-        laid = [lay_out(study.annotations, task.question, codes) for task in study.aligned]
-        table = _table(study, truth, codes, with_shared_units(study, laid))
+    by_truth = {
+        OTHERS: [by_others(task.question, codes) for task in study.aligned],
+        GOLD: [by_gold(study.annotations, task.question, codes) for task in study.aligned],
+    }
+    for truth, laid in by_truth.items():
+        laid = with_shared_units(study.aligned, study.annotations.group, laid)
+        table = _table(study, truth, codes, laid)
         if table is not None:
             tables.append(table)
     if not tables:
@@ -484,8 +489,7 @@ def model_scores(study: Study, aligned: Aligned, *, rated: bool = False) -> Mode
         return _rating_scores(study, aligned)
     metric, several = _named_metric(study), len(aligned.question.classes) > 1
     if rated or several:
-        usual = "quadratic_weighted_kappa" if aligned.question.ordered else "accuracy"
-        metric = named(RATED) if rated else metric or named(usual)
+        metric = named(RATED) if rated else metric or usual_metric(aligned)
         shares = {
             model: aligned.distributions(model) if several else score[:, None]
             for model, score in aligned.scores.items()
@@ -515,6 +519,12 @@ def _rating_scores(study: Study, aligned: Aligned) -> ModelScores:
     shares = {model: score[:, None] for model, score in aligned.scores.items()}
     rows = tuple(Row(model, metric.name) for model in shares)
     return ModelScores(rows, {}, {}, shares, metric)
+
+
+def usual_metric(aligned: Aligned) -> Metric:
+    """By what decisions for one of several classes, or grades, are compared."""
+    grades = aligned.question.ordered
+    return named("quadratic_weighted_kappa" if grades else "cohen_kappa")
 
 
 def models_with_cut(study: Study) -> frozenset[str]:
@@ -558,9 +568,8 @@ def _pairs(votes: Votes, masses: Sequence[Floats], codes: Ints, items: int) -> R
     return Readings(item, reader, item, weight, answer, answer)
 
 
-def _by_others(annotations: Annotations, question: TaskTruth, codes: Ints) -> Readings | None:
+def by_others(question: TaskTruth, codes: Ints) -> Readings | None:
     """Readings against the votes of the others, on items without gold."""
-    del annotations
     assert question.votes is not None
     pairs = _pairs(question.votes, question.masses, codes, len(question.items))
     if pairs is None:
@@ -591,20 +600,23 @@ def by_gold(annotations: Annotations, question: TaskTruth, codes: Ints) -> Readi
     return replace(pairs, item=item, unit=item, truth=question.shares.T[item])
 
 
-def with_shared_units(study: Study, laid: Sequence[Readings | None]) -> list[Readings | None]:
+def with_shared_units(
+    aligned: Sequence[Aligned], group: Ints | None, laid: Sequence[Readings | None]
+) -> list[Readings | None]:
     """The same with groups of items, or items, counted over all tasks, sorted by them.
 
     Parameters
     ----------
-    study
-        Whose tasks these are.
+    aligned
+        The tasks.
+    group
+        Of every item; None where items do not come in groups.
     laid
         Readings of every task, perhaps several times.
     """
-    tasks, group = cycle(study.aligned), study.annotations.group
     places = [
         np.zeros(0, dtype=np.int64) if part is None else task.question.place[part.item]
-        for task, part in zip(tasks, laid, strict=False)
+        for task, part in zip(cycle(aligned), laid, strict=False)
     ]
     whole = np.concatenate(places)
     unit = np.unique(whole if group is None else group[whole], return_inverse=True)[1]
@@ -636,7 +648,7 @@ def _table(
     )
     parts, tasks = [], []
     for aligned, part, scores in zip(study.aligned, readings, scored, strict=True):
-        gains = [] if part is None else [(part, _gains(part, scores, compared, len(codes)))]
+        gains = [] if part is None else [(part, gains_over(part, scores, compared, len(codes)))]
         parts += gains
         tasks.append(_of_task(aligned.question, contrasts(gains), part, len(codes)))
     whole = tasks[0].contrasts if len(tasks) == 1 else contrasts(parts)
@@ -672,7 +684,7 @@ def _compared(codes: Ints, readings: Sequence[Readings | None]) -> tuple[Ints, l
     return order[:MOST], [notice("readers_most", text, people=len(active), most=MOST)]
 
 
-def _gains(
+def gains_over(
     readings: Readings, scores: ModelScores, compared: Ints, readers: int
 ) -> list[Gains | None]:
     """What every model gains over every reader."""

@@ -296,7 +296,8 @@ def _tasks(study: Study, codes: Ints, order: Sequence[int]) -> list[_Task]:
         for arm in order
     ]
     laid = with_shared_units(
-        study,
+        study.aligned,
+        votes.group,
         [by_gold(part, task.question, codes) for part in by_arm for task in study.aligned],
     )
     units = 1 + max((int(part.unit.max()) for part in laid if part is not None), default=0)

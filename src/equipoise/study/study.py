@@ -547,14 +547,6 @@ class Study:
             view.__dict__["_alignment"] = tasks, self.dropped
         return view
 
-    def of_task(self, task: str) -> "Study":
-        """One task alone; the votes on the others stay, to tell who is a panel."""
-        self.voted.in_task(task)  # refuses an unknown one
-        models = tuple(model for model in self.predictions if model.task == task)
-        view = self._view({"items", "plan", "task_votes"}, predictions=models)
-        view.__dict__["truths"] = tuple(truth for truth in self.truths if truth.task == task)
-        return view
-
     def with_truth(self, truth: Truths, resampling: str | None = None) -> "Study":
         """The same models against another truth of the same items, which stay in groups."""
         truth = _checked_truth(truth)

@@ -191,6 +191,11 @@ class Contest:
             raise InputError("variants", got, "votes, or a model that can", VOTES)
         return left.with_truth(self.fit(left.votes))
 
+    def with_votes(self, votes: Annotations) -> "Contest":
+        """The same by other votes on the same items, which are the truth."""
+        varied = replace(self, annotations=votes)
+        return varied._with_questions(task_truths(votes), self._places_of_votes)
+
     def with_truth(self, truth: Sequence[Plausibilities]) -> "Contest":
         """The same against another truth of the same items, which stay in their groups."""
         questions = [question for part in truth for question in task_truths(part)]

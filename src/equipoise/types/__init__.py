@@ -99,6 +99,7 @@ from equipoise.types.findings import (
     largest_by,
     left_out,
     plain,
+    reasons,
     rows_of,
     spanned,
 )

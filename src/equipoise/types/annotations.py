@@ -118,6 +118,8 @@ class Annotations:
         or whether they are results, which nobody judged.
     systems, system
         Names of systems, and which of them produced each item, shape (items,).
+    adjudication
+        Votes that were cast to settle others and do not count, as a table of their own.
     notices
         What the reader should tell the user about these data; plain text becomes a notice.
     """
@@ -150,6 +152,7 @@ class Annotations:
     judged: Literal["", "ratings", "preferences", "results"] = ""
     systems: Names | None = None
     system: Ints | None = None
+    adjudication: "Annotations | None" = None
     notices: Notices = ()
 
     def __post_init__(self) -> None:
@@ -293,6 +296,12 @@ class Annotations:
         >>> votes.against("c").label
         array([1, 0])
         """
+        late = self.adjudication
+        if late is not None:
+            late = late.against(positive) if positive in late.classes else None
+            return replace(
+                replace(self, adjudication=None).against(positive), adjudication=late
+            )
         if not self.classes:
             raise InputError(
                 "annotations, positive class",
@@ -325,6 +334,10 @@ class Annotations:
         >>> grades.at_least("1").label
         array([1, 0])
         """
+        late = self.adjudication
+        if late is not None:
+            yes_no = replace(self, adjudication=None).at_least(threshold)
+            return replace(yes_no, adjudication=late.at_least(threshold))
         if self.kind == "interval" and self.value is not None:
             yes = self.value >= _as_number(threshold)
         elif self.kind == "ordinal" and self.label is not None:
@@ -593,6 +606,34 @@ class Annotations:
         if orders["annotator"] is not None and self.annotator_group is not None:
             changed["annotator_group"] = self.annotator_group[orders["annotator"]]
         return replace(self, **changed) if changed else self
+
+    @property
+    def adjudicated(self) -> "Annotations":
+        """All votes with those of adjudication, of nobody in particular.
+
+        Votes of adjudication on items, tasks and classes that have no others are left out.
+        """
+        late = self.adjudication
+        if late is None or late.label is None or self.label is None:
+            return self
+        codes = []
+        for ours, theirs, code in (
+            (self.items, late.items, late.item),
+            (self.classes, late.classes, late.label),
+            (self.tasks, late.tasks, late.cells // len(late.items)),
+        ):
+            place = {name: number for number, name in enumerate(ours)}
+            codes.append(np.array([place.get(name, -1) for name in theirs])[code])
+        item, label, task = np.stack(codes)[:, np.min(codes, axis=0) >= 0]
+        weight = None if self.weight is None else np.append(self.weight, np.ones(len(item)))
+        return Annotations(
+            **{name: getattr(self, name) for name in ("kind", "items", "classes", "tasks")},
+            item=np.append(self.item, item),
+            label=np.append(self.label, label),
+            task=np.append(self.cells // len(self.items), task),
+            is_gold=np.append(self.gold, np.zeros(len(item), dtype=bool)),
+            weight=weight,
+        )
 
     def _as_binary(self, label: Ints, classes: tuple[str, str]) -> "Annotations":
         return replace(

@@ -16,8 +16,9 @@ is cited as ``[@key]``.
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, fields, is_dataclass, replace
+from itertools import takewhile
 from pathlib import Path
 from typing import Literal
 
@@ -27,6 +28,7 @@ from numpy.typing import ArrayLike
 from equipoise.types import numbers
 from equipoise.types.arrays import InputError, Names
 from equipoise.types.charts import (
+    MAYBE,
     Chart,
     Dispute,
     Dot,
@@ -50,7 +52,7 @@ from equipoise.types.claims import Claim
 from equipoise.types.notices import Notices, worded
 from equipoise.types.numbers import UNDEFINED
 from equipoise.types.records import immutable
-from equipoise.types.words import capital, hint
+from equipoise.types.words import capital, hint, joined
 
 __all__ = [
     "ENTRIES",
@@ -92,6 +94,7 @@ __all__ = [
     "largest_by",
     "left_out",
     "plain",
+    "reasons",
     "rows_of",
     "spanned",
 ]
@@ -128,6 +131,8 @@ class Column:
         Whether it is shown where room is scarce.
     words
         What names are called where people read, such as titles of metrics.
+    under
+        Key of the column below whose cells its own stand where a line is too long.
     """
 
     key: str
@@ -136,6 +141,7 @@ class Column:
     ends: tuple[str, str] | None = None
     brief: bool = True
     words: Mapping[str, str] = field(default_factory=dict)
+    under: str = field(default="", metadata=MAYBE)
 
     @property
     def is_text(self) -> bool:
@@ -208,7 +214,7 @@ class Table:
         filled = [
             column
             for column in self.columns
-            if any(row.get(column.key) != "" for row in self.rows)
+            if any(row.get(column.key, "") != "" for row in self.rows)
         ]
         object.__setattr__(self, "columns", tuple(filled or self.columns))
 
@@ -270,9 +276,9 @@ class Finding:
     about: str = ""
     verdict: str = ""
 
-    def under(self, *, task: str = "", metric: str = "") -> "Finding":
-        """The same, shown under a choice of the reader."""
-        return replace(self, task=task, metric=metric)
+    def under(self, *, task: str = "") -> "Finding":
+        """The same, shown under a task that the reader chooses."""
+        return replace(self, task=task, metric="")
 
 
 @immutable(kw_only=True)
@@ -356,7 +362,10 @@ class Report:
     command: str = ""
 
     def with_families(self) -> "Report":
-        """The same with the families of what it asserts, and their level, among its terms."""
+        """The same with the families of what it asserts, and their level, among its terms.
+
+        A finding that asserts something and does not say of whom says it in a sentence more.
+        """
         parts: list[Card | Finding] = [*self.findings]
         if self.card is not None:
             parts.insert(0, self.card)
@@ -365,7 +374,7 @@ class Report:
         if names:
             text = "Claims of one family hold all together, so surely"
             terms.append((FAMILIES, f"{text}: {'; '.join(names)}."))
-        return replace(self, terms=tuple(terms))
+        return replace(self, terms=tuple(terms), findings=tuple(map(_for_whom, self.findings)))
 
     @property
     def all_notices(self) -> Notices:
@@ -449,6 +458,31 @@ def left_out(key: str, title: str, error: InputError) -> Finding:
     got = error.got if about_key else f"{error.where}: {error.got}"
     reason = hint("{}; it takes {}. {}.", capital(got), error.expected, capital(error.do))
     return Finding(key=key, title=title, sentence=reason, left_out=True)
+
+
+def reasons(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Those that the data did not allow; those of one reason as one, which names them all.
+
+    Examples
+    --------
+    >>> parts = [Finding(key=w, title=f"Is it {w}?", sentence="No votes.", left_out=True)
+    ...          for w in ("big", "red", "new", "far", "odd")]
+    >>> [(part.title, part.sentence) for part in reasons(parts)]
+    [('Is it big, red, new, far or odd?', 'No votes.')]
+    """
+    by_reason: dict[tuple[str, ...], list[str]] = {}
+    first: dict[tuple[str, ...], Finding] = {}
+    for finding in findings:
+        if finding.left_out:
+            key = (finding.sentence, *finding.title.split()[:2])
+            by_reason.setdefault(key, []).append(finding.title)
+            first.setdefault(key, finding)
+    for key, titles in by_reason.items():
+        words = [title.removesuffix("?").split() for title in dict.fromkeys(titles)]
+        same = len([*takewhile(lambda at: len({*at}) == 1, zip(*words, strict=False))])
+        names = joined([" ".join(some[same:]) for some in words], "or", most=len(words))
+        title = " ".join([*words[0][:same], names]) + "?" * titles[0].endswith("?")
+        yield replace(first[key], title=title if len(words) > 1 else titles[0])
 
 
 def largest_by(rows: Sequence[Row], by: str, key: str) -> list[Row]:
@@ -537,6 +571,17 @@ def finding_json(finding: Finding) -> dict[str, JsonValue]:
         **({"claims": [_claim(claim) for claim in finding.claims]} if finding.claims else {}),
         "notices": list(worded(finding.notices)),
     }
+
+
+def _for_whom(finding: Finding) -> Finding:
+    """The same with whose truth its claims are taken by, and whom they speak for."""
+    text = " ".join(map(str, (finding.sentence, *finding.more)))
+    if "these" in text or not finding.claims or finding.left_out:
+        return finding
+    truths = dict.fromkeys(claim.estimand.truth for claim in finding.claims)
+    whom = dict.fromkeys(str(claim.population) for claim in finding.claims)
+    more = f"By {' and '.join(truths)}, for {'; or for '.join(whom)}."
+    return replace(finding, more=(*finding.more, more))
 
 
 def _claim(claim: Claim) -> JsonValue:

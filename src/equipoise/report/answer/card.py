@@ -86,13 +86,15 @@ def headline(answer: Answer, nouns: Nouns) -> str:
     """The answer in one sentence, and in a second one where other metrics give another."""
     front = answer.front
     what = front.title if answer.judged else f"{front.title} against {_whose(front, nouns)}"
+    units = nouns.items if front.population.units == "items" else nouns.groups
+    whom = _whom(front, units, nouns).partition(",")[0]
     if not front.known:
         none = f"No {nouns.model} has a{_finite(front)} value of {what}"
         return f"{none}, so there is nothing to decide."
     first = front.models[0]
     if len(front.models) == 1:
         value = estimate(float(front.values[0]), float(front.low[0]), float(front.high[0]))
-        return f"{first} reaches {value} in {what}."
+        return f"{first} reaches {value} in {what}, for {whom}."
     end = _without_value(front, nouns)
     if front.known == 1:
         return f"{first} is the only {nouns.model} with a{_finite(front)} value of {what}."
@@ -103,7 +105,9 @@ def headline(answer: Answer, nouns: Nouns) -> str:
         if front.population.decides:
             why = "how sure that is, is undefined"
         return f"{first} scores {top}, but {why}{end}."
-    sentence = f"By {what}, {decided_words(answer, front, nouns.models)}{end}."
+    if front.population.effective and not answer.judged:  # whom it is for says who votes
+        what = f"{front.title} against {front.whose.replace('the votes', 'their votes')}"
+    sentence = f"For {whom}, by {what}, {decided_words(answer, front, nouns.models)}{end}."
     others: dict[str, list[str]] = {}
     for standing in _other_metrics(answer):
         others.setdefault(decided_words(answer, standing, nouns.models), []).append(
@@ -231,10 +235,15 @@ def _holds_for(front: RankedModels, sample: Sample, nouns: Nouns) -> str:
             f"{'they' if whom.people == 'annotators' else people} are too few to stand for "
             f"others. {read}."
         )
+    return f"{capital(_whom(front, units, nouns))}. {read}."
+
+
+def _whom(front: RankedModels, units: str, nouns: Nouns) -> str:
+    """Whom it speaks for, in the words of those who asked."""
     named = {"annotators": nouns.annotators, "annotator": nouns.annotator}
+    whom = front.population
     words = whom.whom.replace(whom.units, units, 1).split(" ")
-    words = [named.get(word, word) for word in words]
-    return f"{capital(' '.join(words))}. {read}."
+    return " ".join(named.get(word, word) for word in words)
 
 
 def _people(front: RankedModels, nouns: Nouns) -> str:

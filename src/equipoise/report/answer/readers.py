@@ -330,7 +330,10 @@ def worklist_finding(
 
 def _people(annotations: Annotations) -> Names:
     """Annotators with a square of their own; none where they are too many or unknown."""
-    names = annotations.annotators or ()
+    if annotations.annotator is None or annotations.annotators is None:
+        return ()
+    voted = np.unique(annotations.annotator)
+    names = tuple(annotations.annotators[code] for code in voted)
     return names if len(names) <= PEOPLE else ()
 
 
@@ -391,11 +394,12 @@ def _answers_by_item(annotations: Annotations, cast: Votes, split: Ints) -> Ints
         - np.repeat(np.cumsum(sizes) - sizes, sizes)
         + np.repeat(start, sizes)
     )
-    people = len(_people(annotations))
+    people = _people(annotations)
     if people:
-        answers = np.full((len(split), people), -1, dtype=np.int64)
+        square = np.array([*map((annotations.annotators or ()).index, people)])
+        answers = np.full((len(split), len(annotations.annotators or ())), -1, dtype=np.int64)
         answers[row[::-1], cast.annotator[vote][::-1]] = labels[vote][::-1]
-        return answers
+        return answers[:, square]
     order = np.lexsort((-labels[vote], row))
     place = np.arange(len(row)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     answers = np.full((len(split), int(sizes.max())), -1, dtype=np.int64)
@@ -444,7 +448,8 @@ def _dispute(
 
 def _rates_of_dispute(annotations: Annotations, cast: Votes, split: Ints) -> dict[str, float]:
     """How often each annotator says yes (or the commonest class) among disputed items."""
-    if not _people(annotations):
+    people = _people(annotations)
+    if not people:
         return {}
     inside = np.zeros(len(cast.items), dtype=bool)
     inside[split] = True
@@ -452,7 +457,8 @@ def _rates_of_dispute(annotations: Annotations, cast: Votes, split: Ints) -> dic
     label = 1
     if annotations.kind != "binary":
         label = int(np.bincount(_labels(cast)[use]).argmax()) if use.any() else 0
-    return naming_rates(annotations, cast, label, use)
+    rates = naming_rates(annotations, cast, label, use)
+    return {name: rates[name] for name in people}
 
 
 def _remark(annotations: Annotations, patterns: int, rates: Mapping[str, float]) -> str:

@@ -474,8 +474,7 @@ def _subgroups(
     if study.attributes is not None and SUBGROUPS in wanted.analyses:
         step = tell(SUBGROUPS)
         finding = ANALYSES[SUBGROUPS].attempt(study.telling(step))
-        cuts = groups_at_cuts(study, leader)
-        tables = (*finding.tables, *([cuts] if cuts else []))
+        tables = (*finding.tables, *groups_at_cuts(study, leader))
         yield replace(finding, nav="Subgroups", tables=tables)
         step(1, 1)
 

@@ -40,6 +40,7 @@ from equipoise.types import (
     cited,
     count,
     joined,
+    reasons,
     worded,
 )
 
@@ -378,9 +379,9 @@ def _evidence(folded: Sequence[Section], report: Report, styles: ModelStyles) ->
     missing = [finding for finding in report.findings if finding.left_out]
     if missing:
         many = "One analysis" if len(missing) == 1 else f"{count(len(missing))} analyses"
-        reasons = _terms((finding.title, finding.sentence) for finding in missing)
+        body = _terms((finding.title, finding.sentence) for finding in reasons(missing))
         sentence = f"{many} that the data do not allow."
-        parts.append(_closed("left-out", "Not looked at, and why", sentence, reasons))
+        parts.append(_closed("left-out", "Not looked at, and why", sentence, body))
     notices = worded(report.all_notices)
     if report.terms:
         words = joined([word for word, _ in report.terms], most=4)
@@ -576,14 +577,24 @@ def _single_table(table: Table) -> Html:
 
 
 def _table(rows: Sequence[Row], columns: Sequence[Column], caption: str) -> Html:
+    numeric = {column.key for column in columns if not column.is_text}
+    below = {
+        key: [column for column in columns if column.under == key] for key in numeric
+    }  # what stands in small letters under a number, as its count does
+    columns = [column for column in columns if column.under not in numeric]
     texts = [[cell(row, column) for column in columns] for row in rows]
     left = ["l" if column.is_text else None for column in columns]
     long = [any(len(row[at]) > LONG_WORDS for row in texts) for at in range(len(columns))]
     heads = [
-        element("th", column.head, scope="col", class_="l long" if side and wide else side)
+        element("th", column.head, *_small(one.head for one in below.get(column.key, ())),
+                scope="col", class_="l long" if side and wide else side)
         for column, side, wide in zip(columns, left, long, strict=True)
+    ]  # fmt: skip
+    smalls = [
+        [_small(cell(row, one) for one in below.get(column.key, ())) for column in columns]
+        for row in rows
     ]
-    rows_html = [_row(row, left) for row in texts]
+    rows_html = [_row(row, left, small) for row, small in zip(texts, smalls, strict=True)]
     seen = IN_SIGHT if len(rows) > IN_SIGHT + MORE else len(rows)
     later = [element("tbody", *rows_html[seen:], class_="later")] if rows_html[seen:] else []
     bodies = [element("tbody", *rows_html[:seen]), *later]
@@ -591,10 +602,18 @@ def _table(rows: Sequence[Row], columns: Sequence[Column], caption: str) -> Html
     return element("table", head, *bodies, class_="plain", aria_label=caption)
 
 
-def _row(texts: Sequence[str], left: Sequence[str | None]) -> Html:
-    first = element("th", texts[0], scope="row", class_=left[0])
+def _small(texts: Iterable[str]) -> list[Html]:
+    words = " ".join(texts)
+    return [element("small", words)] if words else []
+
+
+def _row(
+    texts: Sequence[str], left: Sequence[str | None], smalls: Sequence[Sequence[Html]]
+) -> Html:
+    first = element("th", texts[0], *smalls[0], scope="row", class_=left[0])
     cells = [
-        element("td", text, class_=side) for text, side in zip(texts[1:], left[1:], strict=True)
+        element("td", text, *small, class_=side)
+        for text, side, small in zip(texts[1:], left[1:], smalls[1:], strict=True)
     ]
     return element("tr", first, *cells)
 

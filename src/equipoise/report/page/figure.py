@@ -257,11 +257,9 @@ def described(chart: Chart) -> str:
     return chart.alternative or f"{chart.caption}."
 
 
-def axis_numbers(
-    ticks: Sequence[float], up: Scale, high: float, texts: Sequence[str] | None = None
-) -> Plot:
+def axis_numbers(ticks: Sequence[float], up: Scale, high: float) -> Plot:
     """Numbers beside a plot, as wide as the longest."""
-    words = list(texts) if texts is not None else tick_texts(ticks)
+    words = tick_texts(ticks)
     labels = tuple(
         Label(word, 100, up(tick) + 4, "end") for word, tick in zip(words, ticks, strict=True)
     )

@@ -50,6 +50,7 @@ from equipoise.types import (
     Lines,
     Names,
     Point,
+    Row,
     Table,
     columns,
     count,
@@ -149,7 +150,7 @@ def analyse(study: Study) -> Finding:
         charts=tuple(
             chart
             for place, task in enumerate(tasks[:DRAWN], 1)
-            for chart in _charts(task, "" if place == 1 else f"-{place}")
+            for chart in curve_charts(task, "" if place == 1 else f"-{place}")
         ),
         note=NOTE,
         methods=METHODS,
@@ -157,16 +158,16 @@ def analyse(study: Study) -> Finding:
     )
 
 
-def _charts(task_curves: TaskCurves, tail: str) -> Iterator[Lines]:
+def curve_charts(drawn: TaskCurves, tail: str = "") -> Iterator[Lines]:
     """ROC and precision-recall of one task."""
-    where = f" ({task_curves.task})" if task_curves.task else ""
-    people = task_curves.readers[:MOST]
+    where = f" ({drawn.task})" if drawn.task else ""
+    people = drawn.readers[:MOST]
     rings = f"; rings: {count(len(people), 'reader')}" if people else ""
-    of = f"of {count(len(task_curves.models), 'model')}{where}{rings}."
+    of = f"of {count(len(drawn.models), 'model')}{where}{rings}."
 
     def lines(curves: Sequence[Floats]) -> list[Line]:
         points = ([(float(x), float(y)) for x, y in curve] for curve in curves)
-        return distinct_lines(zip(task_curves.models, points, strict=True))
+        return distinct_lines(zip(drawn.models, points, strict=True))
 
     def rings_at(x: str, y: str) -> list[Point]:
         return [Point(reader["reader"], reader[x], reader[y]) for reader in people]
@@ -177,13 +178,13 @@ def _charts(task_curves: TaskCurves, tail: str) -> Iterator[Lines]:
         alternative=f"Sensitivity over false positive rate {of}",
         x="false positive rate",
         y="sensitivity",
-        lines=lines(task_curves.roc),
+        lines=lines(drawn.roc),
         diagonal=True,
         x_range=(0.0, 1.0),
         y_range=(0.0, 1.0),
         points=[
             *rings_at("false_positive_rate", "sensitivity"),
-            *(Point(name, x, y, model=name) for name, x, y, _ in task_curves.decisions),
+            *(Point(name, x, y, model=name) for name, x, y, _ in drawn.decisions),
         ],
     )
     yield roc
@@ -194,11 +195,11 @@ def _charts(task_curves: TaskCurves, tail: str) -> Iterator[Lines]:
         alternative=f"Precision over sensitivity {of}",
         x="sensitivity (recall)",
         y="precision",
-        lines=lines(task_curves.precision_recall),
+        lines=lines(drawn.precision_recall),
         diagonal=False,
         points=[
             *rings_at("sensitivity", "precision"),
-            *(Point(name, x, y, model=name) for name, _, x, y in task_curves.decisions),
+            *(Point(name, x, y, model=name) for name, _, x, y in drawn.decisions),
         ],
     )
 
@@ -214,7 +215,7 @@ def curves(study: Study) -> list[TaskCurves]:
     decide = {(model.task, model.model) for model in models if model.decides}
     points = _reader_points(study)
     return [
-        _task(aligned, decide, points.get(aligned.question.task, ()))
+        task_curves(aligned, decide, points.get(aligned.question.task, ()))
         for aligned in study.aligned
     ]
 
@@ -224,10 +225,10 @@ def _decisions_only(where: str) -> InputError:
     return InputError(where, "decisions, each a single point", "scores or probabilities", do)
 
 
-def _task(
+def task_curves(
     aligned: Aligned,
-    decide: Collection[tuple[str, str]],
-    readers: Sequence[Mapping[str, Any]],
+    decide: Collection[tuple[str, str]] = (),
+    readers: Sequence[Row] = (),
 ) -> TaskCurves:
     """The curves of a task; models that decide, by task and name, are points."""
     truth, task = aligned.question.shares[0], aligned.question.task

@@ -216,7 +216,7 @@ class RankStability:
             title=TITLE,
             sentence=self.finding,
             tables=(table,),
-            charts=(self._chart(),),
+            charts=(ranks_chart(self.evaluation, self.ranks[self._place]),),
             note=NOTE,
             methods="Rank stability is the mean rank correlation (Spearman, Kendall's tau-b) "
             "between the order of the models and the order on resamples of "
@@ -227,20 +227,20 @@ class RankStability:
             claims=self.evaluation.claims(self.evaluation.metrics[0].name, labels=self.front),
         )
 
-    def _chart(self) -> Heat:
-        """Shares of ranks."""
-        models, ranks = self.evaluation.models, self.ranks[self._place]
-        order = np.argsort(ranks @ np.arange(len(models)), kind="stable")
-        return Heat(
-            name="ranks",
-            caption=f"Share of resamples of {RESAMPLED[self.evaluation.plan.kind]} in which a "
-            "model takes each rank",
-            rows=[models[m] for m in order],
-            columns=[str(place + 1) for place in range(len(models))],
-            values=np.asarray(ranks[order], dtype=np.float64),
-            row_models=True,
-            x="rank",
-        )
+
+def ranks_chart(done: Evaluation, ranks: Floats) -> Heat:
+    """Shares of resamples in which each model holds each rank, (models, ranks)."""
+    order = np.argsort(ranks @ np.arange(len(done.models)), kind="stable")
+    return Heat(
+        name="ranks",
+        caption=f"Share of resamples of {RESAMPLED[done.plan.kind]} in which a model takes "
+        "each rank",
+        rows=[done.models[m] for m in order],
+        columns=[str(place + 1) for place in range(len(done.models))],
+        values=np.asarray(ranks[order], dtype=np.float64),
+        row_models=True,
+        x="rank",
+    )
 
 
 def rank_stability(done: Evaluation, labels: str = "soft") -> RankStability:

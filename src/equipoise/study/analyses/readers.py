@@ -442,43 +442,38 @@ def _finding(study: Study, pages: Sequence[_Page], others: str) -> Finding:
 def _tables(pages: Sequence[_Page], others: str) -> tuple[Table, Table]:
     """Means over readers, and every reader."""
     words = {"others": "the other readers", GOLD: "reference standard"}
-    truth = (Column("truth", "truth", words=words),) if len(pages) > 1 else ()
+    truth = [Column("truth", "truth", words=words)] * (len(pages) > 1)
+    who = columns(model="model", competitor="text")
     first, arms = pages[0], pages[0].table.arms
-    model = columns(competitor="text") if arms else columns(model="model")
-    gains = [spanned("these_readers", "gain, these readers", "change")] * (not arms)
-    gains += [spanned("like_these", "gain, readers like these", "change")]
-    beside = columns(p="p", df="number", readers="count", design="text")
     legend = ARMS_LEGEND if arms else LEGEND
     return (
         Table(
             name="models_against_readers",
-            caption=f"{'Arms and models' if arms else 'Models'} against readers, mean over "
-            "readers",
+            caption="Models against readers, mean over readers",
             columns=(
                 *truth,
-                *model,
-                *columns("text", *["against"] * bool(arms), "measure"),
-                *gains,
-                *(beside if arms else columns(above="text")),
+                *who,
+                *columns(against="text", measure="text"),
+                spanned("these_readers", "gain, these readers", "change"),
+                spanned("like_these", "gain, readers like these", "change"),
+                *columns(above="text", p="p", df="number", readers="count", design="text"),
             ),
             rows=[row for page in pages for row in page.mean_rows()],
             legend=legend.format(level=first.level, others=others),
         ),
         Table(
             name="readers",
-            caption="Every competitor against every reader"
-            if arms
-            else "Every model against every reader; each interval by itself, for items "
-            "like these and this reader",
+            caption=f"Every {first.who} against every reader; each interval by itself, for "
+            "items like these and this reader",
             columns=(
                 *truth,
                 *columns(task="text", reader="text", items="count"),
-                *model,
+                *who,
                 *columns(measure="text"),
                 Column("reader_value", "without" if arms else "reader's", "number"),
-                Column("value", "with, or the model's" if arms else "model's", "number"),
-                Column("gain", "gain", "change") if arms else spanned("gain", kind="change"),
-                *columns("percent", *["weight"] * (not arms)),
+                Column("value", "with, or model's" if arms else "model's", "number"),
+                spanned("gain", kind="change"),
+                *columns("percent", "weight"),
             ),
             rows=[row for page in pages for row in page.reader_rows()],
             brief=(),
@@ -500,15 +495,12 @@ def _could_be_first(study: Study) -> tuple[str, Names]:
     task = done.tasks[int(defined[-1]) if len(defined) else -1]
     cell = done.two_way(metric.name, labels=labels, task=task)
     good = higher_is_better(cell.values, metric.better)
-    best = min(done.models, key=lambda name: (-_last(good[done.models.index(name)]), name))
+    best = done.models[
+        np.lexsort((np.array(done.models), -np.nan_to_num(good, nan=-math.inf)))[0]
+    ]
     family = done.family(metric.name, labels=labels, task=task)
     possible = tuple(m for m, first in zip(done.models, family.best, strict=True) if first)
     return best, tuple(dict.fromkeys((*possible, best)))
-
-
-def _last(value: float) -> float:
-    """Undefined values come last."""
-    return -math.inf if math.isnan(value) else float(value)
 
 
 def _spanned(name: str, value_and_ends: Sequence[float]) -> dict[str, Cell]:

@@ -25,13 +25,13 @@ Examples
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from equipoise.inference.proportions import ratio_interval
 from equipoise.study.alignment import Aligned
-from equipoise.study.competitors import GOLD, ReaderTable, models_with_cut, reader_tables
+from equipoise.study.competitors import GOLD, ReaderTable, models_with_cut
 from equipoise.study.study import Settings, Study
 from equipoise.study.thresholds import THRESHOLD, with_thresholds
 from equipoise.types import (
@@ -107,7 +107,7 @@ class Point(NamedTuple):
 
 def points_at_cuts(
     study: Study,
-    tables: Sequence[ReaderTable] | None = None,
+    tables: Sequence[ReaderTable] = (),
     possible: Sequence[str] = (),
 ) -> tuple[Point, ...]:
     """Every model with a cut in every task; none where nobody stated a cut.
@@ -117,14 +117,15 @@ def points_at_cuts(
     study
         Models and the truth of yes/no questions.
     tables
-        Models next to readers, where somebody has them.
+        Models next to readers.
     possible
         Models that could be the first.
     """
     view = _at_cuts(study)
     if view is None:
         return ()
-    table = _by_same_truth(view, _tables_of(study) if tables is None else tables)
+    by_gold = all(_counts(aligned) for aligned in view.aligned)
+    table = next((table for table in tables if (table.truth == GOLD) == by_gold), None)
     claims = {} if table is None else table.task_claims(list(view.aligned[0].scores), possible)
     return tuple(
         point for aligned in view.aligned for point in _points(view, aligned, claims, table)
@@ -146,12 +147,12 @@ def _at_cuts(study: Study) -> Study | None:
     return view
 
 
-def groups_at_cuts(study: Study, model: str) -> Table | None:
-    """One model at its cuts in every group of items; None without a cut, or without groups."""
+def groups_at_cuts(study: Study, model: str) -> Iterator[Table]:
+    """One model at its cuts in every group of items; of many a matrix, and every row folded."""
     view, known = _at_cuts(study), study.attributes
     if view is None or known is None or model not in view.aligned[0].scores:
-        return None
-    view, rows = view.of_models([model]), []
+        return
+    view, named = view.of_models([model]), list[Point]()
     for column, levels in zip(known.columns, known.levels, strict=True):
         for level in levels:
             try:
@@ -159,32 +160,27 @@ def groups_at_cuts(study: Study, model: str) -> Table | None:
                 points = [p for task in part.aligned for p in _points(part, task, {}, None)]
             except InputError:  # no item of the group is scored, or all have one answer
                 continue
-            rows += [{"group": f"{column} = {level}", **_row(point)} for point in points]
-    if not rows:
-        return None
+            named += [point._replace(model=f"{column} = {level}") for point in points]
+    if not named:
+        return
+    rows = [{"group": point.model, **_row(point), "model": model} for point in named]
     table = _table(rows, study.settings, Nouns())
+    caption = f"{model} at its cuts in every group"
     heads = [column for column in table.columns if column.key not in ("model", "cut")]
-    return replace(
+    whole = replace(
         table,
         name=f"{KEY}_groups",
-        caption=f"{model} at its cuts in every group",
+        caption=caption,
         columns=(Column("group", "group"), *heads),
         legend="",
     )
-
-
-def _tables_of(study: Study) -> tuple[ReaderTable, ...]:
-    try:
-        return reader_tables(study)
-    except InputError:
-        return ()
-
-
-def _by_same_truth(study: Study, tables: Iterable[ReaderTable]) -> ReaderTable | None:
-    """Readers by gold where that is the truth, else by the votes of the others."""
-    by_gold = all(_counts(aligned) for aligned in study.aligned)
-    fitting = [table for table in tables if (table.truth == GOLD) == by_gold]
-    return fitting[0] if fitting else None
+    if len(rows) <= FEW:
+        yield whole
+        return
+    yield replace(whole, open=False, brief=())
+    sides = f"{caption}, sensitivity/specificity in per cent"
+    matrix = _matrix(named, RATES[:2], f"{KEY}_groups_matrix", sides)
+    yield replace(matrix, columns=(Column("model", "group"), *matrix.columns[1:]))
 
 
 def _counts(aligned: Aligned) -> bool:
@@ -262,7 +258,7 @@ def cuts_finding(
     study: Study,
     leader: str,
     nouns: Nouns | None = None,
-    tables: Sequence[ReaderTable] | None = None,
+    tables: Sequence[ReaderTable] = (),
     possible: Sequence[str] = (),
 ) -> Finding | None:
     """A row per task and model; None where nobody stated a cut.
@@ -334,24 +330,29 @@ def _tables(
         file=False,
     )
     if len(mine) < len(rows):
-        yield _matrix(points, nouns)
+        claimed = {point.claim.decision for point in points if point.claim}
+        words = [f"{mark} {word.value}" for word, mark in MARKS.items() if word in claimed]
+        against = f"; {', '.join(words)} to {nouns.annotators}" if words else ""
+        both = "Sensitivity/specificity of every model, in per cent"
+        yield _matrix(points, RATES[:2], f"{KEY}_matrix", f"{both}{against}")
+        at = f", at {_prevalences(how)}" if how.prevalence is not None else ""
+        predicted = f"PPV/NPV of every model, in per cent{at}"
+        yield _matrix(points, RATES[2:], f"{KEY}_predictive", predicted)
 
 
-def _matrix(points: Sequence[Point], nouns: Nouns) -> Table:
-    """Models by tasks: sensitivity and specificity, and what is claimed against readers."""
+def _matrix(points: Sequence[Point], rates: Sequence[str], name: str, caption: str) -> Table:
+    """Models by tasks: two rates, and beside the first two what is claimed against readers."""
     lines: dict[str, dict[str, Cell]] = {}
     for point in points:
-        sides = "/".join(_hundredths(point.rates[name].value) for name in RATES[:2])
-        mark = MARKS.get(point.claim.decision, "") if point.claim else ""
+        sides = "/".join(_hundredths(point.rates[rate].value) for rate in rates)
+        marked = point.claim if rates == RATES[:2] else None
+        mark = MARKS.get(marked.decision, "") if marked else ""
         line = lines.setdefault(point.model, {"model": point.model})
         line[point.task] = f"{sides} {mark}".strip()
     tasks = dict.fromkeys(point.task for point in points)
-    claimed = {point.claim.decision for point in points if point.claim}
-    words = [f"{mark} {word.value}" for word, mark in MARKS.items() if word in claimed]
-    against = f"; {', '.join(words)} to {nouns.annotators}" if words else ""
     return Table(
-        name=f"{KEY}_matrix",
-        caption=f"Sensitivity/specificity of every model, in per cent{against}",
+        name=name,
+        caption=caption,
         columns=(Column("model", "model", "model"), *(Column(task, task) for task in tasks)),
         rows=list(lines.values()),
         open=True,
@@ -366,8 +367,16 @@ def _table(rows: list[dict[str, Cell]], how: Settings, nouns: Nouns) -> Table:
         for name in RATES[:2]
         for column in (
             spanned(name, f"{name[:4]}. %", "hundredths"),
-            *[Column(f"{name}_count", "count")] * by_gold,
-            *[Column(f"{name}_readers", "readers")] * beside,
+            *[Column(f"{name}_count", "count", under=name)] * by_gold,
+            *[Column(f"{name}_readers", "readers", under=name)] * beside,
+        )
+    ]
+    predictive = [
+        column
+        for name in RATES[2:]
+        for column in (
+            spanned(name, f"{name.upper()} %", "hundredths"),
+            *[Column(f"{name}_count", "count", under=name)] * (f"{name}_count" in rows[0]),
         )
     ]
     people = nouns.annotators
@@ -381,11 +390,11 @@ def _table(rows: list[dict[str, Cell]], how: Settings, nouns: Nouns) -> Table:
         caption=TITLE,
         columns=(
             Column("task", "task"),
-            Column("model", "model", "model", brief=several),
+            Column("model", "model", "model", brief=several, under="task"),
             Column("cut", "cut", brief=False),
             *sides,
+            *predictive,
             *claims * any("against_readers" in row for row in rows),
-            *(spanned(name, f"{name.upper()} %", "hundredths") for name in RATES[2:]),
         ),
         rows=rows,
         open=True,

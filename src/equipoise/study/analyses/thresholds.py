@@ -76,7 +76,6 @@ from equipoise.types import (
     wrong_type,
 )
 
-COLUMNS = ("item", "bin", "probability")
 ANSWER = "label"  # the column that experts fill in
 TIE = 1e-12
 TIED = 0.5  # label of an item that as many experts call positive as not
@@ -177,24 +176,20 @@ class ExpertSample:
             notices=self.notices,
         )
 
-    def text(self, *, blind: bool = True, task: str | None = None) -> str:
+    def text(self, *, task: str | None = None) -> str:
         """Items as comma-separated text, with an empty column for the answer.
+
+        They are shuffled, so that nothing tells experts what is expected of them.
 
         Parameters
         ----------
-        blind
-            Shuffle the items, so that nothing tells experts what is expected of them; else bin
-            and probability of every item are shown, in the order of the bins.
         task
             Name of the question, as a column of its own; none without it.
         """
-        rows, names = self.rows(), ("item",) if blind else COLUMNS
-        if blind:
-            order = np.random.default_rng([self.seed, 1]).permutation(len(rows))
-            rows = [rows[k] for k in order]
+        order = np.random.default_rng([self.seed, 1]).permutation(len(self.items))
         question = {"task": task} if task else {}
-        cells = ([*(row[name] for name in names), *question.values(), ""] for row in rows)
-        return csv_text([*names, *question, ANSWER], cells)
+        cells = ([self.items[k], *question.values(), ""] for k in order)
+        return csv_text(["item", *question, ANSWER], cells)
 
 
 def sampling_plan(

@@ -362,14 +362,13 @@ class ValuePilot(Pilot):
         from scipy.optimize import brentq
         from scipy.special import ndtri
 
-        value, level, trials = self.difference, self.study.settings.level, self.spread.trials
-        normal = float(ndtri(0.5 + level / 2))
+        value, level = self.difference, self.study.settings.level
+        half, normal = self.spread.half_width(level), float(ndtri(0.5 + level / 2))
 
         def too_wide(plain: float) -> float:
-            if trials is not None and 0 < value < 1:
-                ends = clopper_pearson(
-                    value, value * (1 - value) * (normal / plain) ** 2, level
-                )
+            if self.spread.trials is not None and 0 < value < 1 and half > 0:
+                size = self.spread.share_size(half, level) * (half / plain) ** 2
+                ends = clopper_pearson(value, size, level)
             else:
                 same = Spread((plain / normal) ** 2)
                 ends = same.interval(value, level, self.metric.bounds)

@@ -1,18 +1,22 @@
 """Truths: does the verdict depend on whose truth it is, and on how that was made?
 
-Variants are the study by the readers' votes where a reference standard is the truth, by the
-standard alone where only some items have one, and by the first votes alone where others were
-added after those disagreed. Beside them stand how often the standard and the majority of the
-readers part, and how the truth was made, as far as votes tell (`designs`):
+Variants are the study by the readers' votes where a reference standard is the truth, by those
+of two readers who made it, by the standard alone where only some items have one, by the first
+votes alone where others were added after those disagreed, and with votes of the phase
+adjudication, which do not count. Beside them stand how often the standard and the majority of
+the readers part, and how the truth was made, as far as votes and their phases tell (`designs`):
 
 =====================  =========================================================================
+adjudication           a phase of its own, where the first votes split or elsewhere too; the
+                       first votes, which count, are unbiased
 votes added            more where the first k disagreed (`equipoise.types.added_votes`), as in
                        two plus one; soft values rise by it, the first k are unbiased
 gold on the disputed   items have a standard where readers split, and almost none elsewhere: the
                        mix is neither the readers' truth nor the standard's
 gold by these readers  the standard is the majority of the readers, or what two readers say
                        wherever they agree, where by chance they would both be wrong `CHANCE`
-                       times: readers are compared with themselves
+                       times: readers are compared with themselves, and what they reach by
+                       the standard stands beside what they reach by the majority of the others
 panel                  a standard by somebody else
 =====================  =========================================================================
 """
@@ -40,7 +44,10 @@ from equipoise.types import (
     Table,
     added_votes,
     capital,
+    count,
+    counted,
     hint,
+    joined,
     number,
 )
 
@@ -53,7 +60,9 @@ ADDED = (
     "unbiased part: {}."
 )
 ADJUDICATED = (
-    "Votes of the phase adjudication do not count: those that do are the unbiased part."
+    "Votes of the phase adjudication stand on {on} of {split} cases that split the readers"
+    "{more}. They do not count, since soft values rise by them; those that count are the "
+    "unbiased part."
 )
 DISPUTED = (
     "The reference standard stands almost only where readers split: with it the truth is a "
@@ -62,20 +71,24 @@ DISPUTED = (
 MAJORITY = (
     "The reference standard is the majority of these readers: they are compared with "
     "themselves, which favours them. Models among each other are not touched; readers by the "
-    "others' votes are the unbiased part: {}."
+    "others' votes are the unbiased part: {}.{}"
 )
 OF_TWO = (
     "Wherever {} and {} agree the reference standard says the same, as two plus one makes it: "
     "to compare models with these two by it favours the readers. Models among each other are "
-    "not touched."
+    "not touched.{}"
+)
+THEMSELVES = (
+    " In the mean over tasks the balanced accuracy of {whom} is {own} by the standard and "
+    "{others} by the majority of the others."
 )
 PANEL = "The reference standard was made by others than these readers."
 HEADS = {
     "items": "items",
     "part": "they part",
-    "standard": "yes by the standard alone",
-    "readers": "yes by the readers alone",
-    "tied": "readers tied",
+    "standard": "only the standard says yes",
+    "readers": "only readers do",
+    "tied": "tied",
 }
 BY_VOTES = Option("gold", "ignore", "with_gold('ignore')")
 
@@ -106,6 +119,11 @@ class _Standard(NamedTuple):
     task: Ints
     names: Names
     only_disputed: bool
+
+    @property
+    def by_majority(self) -> bool:
+        """Whether it says what most readers say, of every item."""
+        return bool(self.majority.all() and (self.most == self.gold).all())
 
 
 def _standard(votes: Annotations) -> _Standard | None:
@@ -152,8 +170,8 @@ def _standard(votes: Annotations) -> _Standard | None:
 
 def designs(votes: Annotations) -> Iterator[str]:
     """How the truth was made, as far as votes tell, with the part that is unbiased."""
-    if any("adjudication" in str(note.values.get("phases")) for note in votes.notices):
-        yield ADJUDICATED
+    if votes.adjudication is not None:
+        yield _adjudicated(votes)
     for first in _first_votes(votes):
         advice = Option("first_votes", first, python=f"annotations.first_votes({first})")
         yield hint(ADDED.format(first, "{}"), advice)
@@ -162,11 +180,55 @@ def designs(votes: Annotations) -> Iterator[str]:
         return
     if found.only_disputed:
         yield hint(DISPUTED, BY_VOTES)
-    elif found.majority.all() and (found.most == found.gold).all():
-        yield hint(MAJORITY, BY_VOTES)
+    elif found.by_majority:
+        yield hint(MAJORITY, BY_VOTES, _themselves(found, range(len(found.names))))
     else:
-        pair = next(_makers(found), ())
-        yield OF_TWO.format(*pair) if pair else PANEL
+        pair = _two(found)
+        names = [found.names[place] for place in pair]
+        yield OF_TWO.format(*names, _themselves(found, pair)) if pair else PANEL
+
+
+def _adjudicated(votes: Annotations) -> str:
+    """On which cases votes of adjudication stand, and whether as in two plus one."""
+    gold, cell = votes.gold, votes.cells
+    late = votes.adjudicated.cells[len(votes) :]
+    answers = np.stack([cell, np.asarray(votes.label)])
+    first = np.unique(answers[:, ~gold], axis=1)[0]
+    cases, kinds = np.unique(first, return_counts=True)
+    split = cases[kinds > 1]
+    on, alone = np.isin(split, late).sum(), (~np.isin(late, split)).sum()
+    sizes = np.bincount(cell[~gold])[split]
+    more = f" and on {counted(int(alone), 'other')}" if alone else ""
+    if not alone and (sizes == 2).all() and len(np.unique(late)) == len(late):
+        more = ", as two plus one makes it"
+    return ADJUDICATED.format(on=count(int(on)), split=count(len(split)), more=more)
+
+
+def _themselves(found: _Standard, readers: Sequence[int]) -> str:
+    """What readers reach by a standard of their own, and by the majority of the others."""
+    answers = range(1 + int(max(found.gold.max(), found.said.max())))
+    each = np.stack([(found.said == answer).sum(axis=0) for answer in answers])
+    reached: list[list[float]] = [[], []]
+    for reader in readers:
+        said = found.said[reader]
+        rest = each - np.stack([said == answer for answer in answers])
+        tied = (rest == rest.max(axis=0)).sum(axis=0) > 1
+        for truth, values in zip(
+            (found.gold, np.where(tied, -1, rest.argmax(axis=0))), reached, strict=True
+        ):
+            read = (said >= 0) & (truth >= 0)
+            shares = [
+                (said[use] == answer).mean()
+                for code in np.unique(found.task)
+                for answer in answers
+                if (use := read & (found.task == code) & (truth == answer)).any()
+            ]
+            values += [float(np.mean(shares))] if shares else []
+    if not all(reached):
+        return ""
+    own, others = (number(float(np.mean(values)), 2) for values in reached)
+    whom = "these two" if len(readers) == 2 else "these readers"
+    return THEMSELVES.format(whom=whom, own=own, others=others)
 
 
 def _first_votes(votes: Annotations) -> list[int]:
@@ -174,8 +236,15 @@ def _first_votes(votes: Annotations) -> list[int]:
     return [int(str(note.values["k"])) for note in added_votes(votes)[:1]]
 
 
-def _makers(found: _Standard) -> Iterator[tuple[str, str]]:
-    """Pairs of readers who are never wrong together, where by chance they would be."""
+def _two(found: _Standard) -> tuple[int, ...]:
+    """Places of the two readers who made the standard, as far as votes tell."""
+    if found.only_disputed or found.by_majority or len(found.gold) < FEWEST:
+        return ()
+    return next(_makers(found), ())
+
+
+def _makers(found: _Standard) -> Iterator[tuple[int, int]]:
+    """Places of readers who are never wrong together, where by chance they would be."""
     for one, other in combinations(range(len(found.said)), 2):
         first, second = found.said[one], found.said[other]
         read = (first >= 0) & (second >= 0)
@@ -187,7 +256,7 @@ def _makers(found: _Standard) -> Iterator[tuple[str, str]]:
             wrong = [int((said[mine] != answer).sum()) for said in (first, second)]
             chance += wrong[0] * wrong[1] / int(mine.sum())
         if chance >= CHANCE:
-            yield found.names[one], found.names[other]
+            yield one, other
 
 
 def truths_of(contest: Contest) -> Iterator[Variant]:
@@ -199,12 +268,24 @@ def truths_of(contest: Contest) -> Iterator[Variant]:
     gold, cell = votes.gold, contest.cell
     if gold.any() and np.isin(cell[gold], cell[~gold]).any():
         yield Variant("the readers' votes", contest.of_votes(~gold))
+        yield from _first_two(contest)
     if gold.any() and not np.isin(cell[~gold], cell[gold]).all():
         keep = np.isin(cell, cell[gold])
         yield Variant("the reference standard alone", contest.of_votes(keep))
     for first in _first_votes(votes):
         keep = gold | (votes.vote_places < first)
         yield Variant(f"the first {first} votes", contest.of_votes(keep))
+    if votes.adjudication is not None and not contest.by_standard:
+        yield Variant("votes with adjudication", contest.with_votes(votes.adjudicated))
+
+
+def _first_two(contest: Contest) -> Iterator[Variant]:
+    """The contest by the two readers whose agreement the standard repeats."""
+    votes, found = contest.votes, _standard(contest.votes)
+    names = [found.names[place] for place in _two(found)] if found else []
+    if names and votes.annotators is not None and votes.annotator is not None:
+        keep = ~votes.gold & np.isin(votes.annotator, [*map(votes.annotators.index, names)])
+        yield Variant(f"the votes of {joined(names)} alone", contest.of_votes(keep))
 
 
 def _leaders(answer: Answer) -> str:
