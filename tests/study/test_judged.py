@@ -130,6 +130,43 @@ def test_win_rates_and_strengths_are_those_of_a_loop() -> None:
     assert {row["model"]: row["strength"] for row in rows} == pytest.approx(by_hand, abs=1e-6)
 
 
+def test_win_rates_vary_as_an_analysis_of_variance_says() -> None:
+    random = np.random.default_rng(2)
+    leaning = random.normal(0.3, 0.8, 6)
+    won = (random.logistic(size=(40, 6)) + leaning > 0).astype(float)
+    item, rater = (axis.ravel() for axis in np.indices(won.shape))
+    first = random.random(len(item)) < 0.5  # on whichever side it stands
+    table = frame(
+        item=[f"i{k:02}" for k in item],
+        system_a=["x" if side else "y" for side in first],
+        system_b=["y" if side else "x" for side in first],
+        annotator=[f"r{k}" for k in rater],
+        preference=[
+            "a" if x == side else "b" for x, side in zip(won.ravel(), first, strict=True)
+        ],
+    )
+    (gap,) = evaluate(table).differences("win_rate")
+    assert gap.value == pytest.approx(2 * won.mean() - 1)
+    assert gap.standard_error**2 == pytest.approx(4 * anova_variance(won), rel=1e-9)
+
+
+def test_one_annotator_an_output_still_tells_annotators_apart() -> None:
+    random = np.random.default_rng(4)
+    severity = random.normal(0, 1, (8, 3))
+    rows = []
+    for k in range(120):
+        rater = int(random.integers(8))
+        values = severity[rater] + random.normal(0, 0.5, 3)
+        rows += [(f"i{k}", f"s{s}", f"r{rater}", v) for s, v in enumerate(values)]
+    names = ("item", "system", "annotator", "rating")
+    table = frame(**dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
+    done = evaluate(table)
+    assert done.population.annotators
+    errors = [gap.standard_error for gap in done.differences("mean_rating")]
+    by_items = np.sqrt((2 * 1 + 2 * 0.25) / 120)  # what items alone would make it
+    assert min(errors) > 1.5 * by_items
+
+
 def test_the_same_two_in_either_order_are_the_same() -> None:
     table, _ = preferences()
     turned = {"a": "b", "b": "a", "tie": "tie"}

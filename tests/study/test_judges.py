@@ -111,6 +111,26 @@ def test_prediction_powered_means_are_unbiased_with_honest_errors() -> None:
     assert spread < 0.85 * np.std(alone)
 
 
+def test_their_variance_is_that_of_the_rest_and_of_what_the_judge_says_of_all() -> None:
+    made = study_of(8, items=90, rated=30, good=1.5)
+    study = Study.of(
+        made["judge"], made["votes"], settings=Settings(on_missing="drop", replicates=10)
+    )
+    error = prediction_powered(study, "judge")[1]
+    said, rating = made["said"], made["ratings"].mean(axis=2)
+    x, y = said[:30] - said[:30].mean(axis=0), rating - rating.mean(axis=0)
+    slope = float((x * y).sum() / (x * x).sum())
+    of_all = slope**2 * said.var(axis=0) / len(said)
+    rest = made["ratings"] - slope * said[:30, :, None]
+    for s in range(SYSTEMS):
+        by_item, by_rater = rest[:, s].mean(axis=1), rest[:, s].mean(axis=0)
+        noise = rest[:, s] - by_item[:, None] - by_rater + rest[:, s].mean()
+        squares = (noise**2).sum() / (29 * (RATERS - 1)) / (30 * RATERS)
+        people = max(by_rater.var(ddof=1) / RATERS - squares, 0.0)
+        expected = by_item.var(ddof=1) / 30 + people + of_all[s]
+        assert error[s] ** 2 == pytest.approx(expected, rel=0.08)  # of_all is half of it
+
+
 def test_what_nobody_rated_is_asked_about() -> None:
     made = study_of(2, rated=30)
     with pytest.raises(InputError, match="unknown items"):
