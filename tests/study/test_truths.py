@@ -96,6 +96,11 @@ def test_what_adjudication_settled_is_told_by_the_phase(cases, first, words):
     assert late.label.tolist() == [1] * len(cases) and not late.gold.any()
 
 
+def test_adjudication_of_every_case_is_a_panel():
+    (sentence,) = designs(settled(list(range(30))))
+    assert "on every case, as those of a panel" in sentence and "rise" not in sentence
+
+
 def test_a_question_about_classes_is_asked_of_adjudication_too():
     rows = [("a", 0, "mild"), ("a", 1, "none"), ("b", 0, "severe"), ("b", 1, "none")]
     frame = {"item": [x for x, _, _ in rows] + ["a"], "annotator": [0, 1, 0, 1, 2],

@@ -92,15 +92,15 @@ def _tidy(table: Table, names: list[str], of_task: str) -> Table:
     key = joint_codes(case, task)
     score: Floats = numbers(table, names[3])
     if len(names) > 4:
-        _, settled, place = np.unique(key, return_index=True, return_inverse=True)
+        _, answered, place = np.unique(key, return_index=True, return_inverse=True)
         truth = numbers(table, names[4])
-        odd = np.flatnonzero(truth != truth[settled][place])
+        odd = np.flatnonzero(truth != truth[answered][place])
         is_truth = np.zeros(len(table), dtype=bool)
-        label = truth[settled]
+        label = truth[answered]
     else:
         names_of_truth = [name.casefold() in TRUTH for name in reader.names]
         is_truth = np.array(names_of_truth)[reader.codes]
-        settled, label = np.flatnonzero(is_truth), score[is_truth]
+        answered, label = np.flatnonzero(is_truth), score[is_truth]
         odd = np.flatnonzero(is_truth & ~np.isin(score, (0, 1)))
     if len(odd):
         got, wanted = "another truth of its case, or none", "0 or 1 for every case"
@@ -110,16 +110,16 @@ def _tidy(table: Table, names: list[str], of_task: str) -> Table:
         raise InputError(table.name, "no reading with a score", "some", "check the file")
     answer, sure, scale = _answers(score[rows])
     cases, readers = np.array(case.names), np.array(reader.names)
-    blank, both = [None] * len(settled), np.append(rows, settled)
+    blank, order = [None] * len(answered), np.append(rows, answered)
     columns = {
-        "item": pa.array(cases[case.codes[both]]),
-        "annotator": pa.array([*readers[reader.codes[rows]], *["truth"] * len(settled)]),
+        "item": pa.array(cases[case.codes[order]]),
+        "annotator": pa.array([*readers[reader.codes[rows]], *["truth"] * len(answered)]),
         "arm": pa.array([*np.array(arm.names)[arm.codes[rows]], *blank], pa.string()),
         "label": pa.array([str(int(x)) for x in (*answer, *label)]),
-        "is_gold": pa.array([*["0"] * len(rows), *["1"] * len(settled)]),
+        "is_gold": pa.array([*["0"] * len(rows), *["1"] * len(answered)]),
     }
     if of_task:
-        columns["task"] = pa.array(np.array(task.names)[task.codes[both]])
+        columns["task"] = pa.array(np.array(task.names)[task.codes[order]])
     if scale:
         columns["confidence"] = pa.array([*map(repr, sure.tolist()), *blank], pa.string())
         low, high = scale

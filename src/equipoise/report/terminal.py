@@ -131,7 +131,7 @@ def evidence_lines(report: Report, width: int) -> Iterator[Text]:
         yield from _wrapped(f"… {question.about}? {question.verdict}.", width, indent=2)
         if not question.verdict.startswith("No"):
             yield from _wrapped(question.sentence, width, indent=4, style="dim")
-    for finding in [one for one in folded if not (one.verdict or one.left_out)]:
+    for finding in [part for part in folded if not (part.verdict or part.left_out)]:
         yield Text(f"{EDGE}{printable(finding.title)}", style="bold")
         yield from _wrapped(finding.sentence, width, indent=2)
     for finding in reasons(folded):
@@ -201,14 +201,11 @@ def _stackings(there: Sequence[Column]) -> Iterator[list[_Stack]]:
     yield [[[column]] for column in there]
     keys = {column.key for column in there}
     tops = [column for column in there if column.under not in keys]
-    under = [[column for column in there if column.under == top.key] for top in tops]
-    if any(under):
+    apart = [[[top], *([low] for low in there if low.under == top.key)] for top in tops]
+    if len(tops) < len(there):
+        lines = [[low for part in stack[1:] for low in part] for stack in apart]
         yield [
-            [[top], *([below] * bool(below))] for top, below in zip(tops, under, strict=True)
-        ]
-        apart = [
-            [[top], *([column] for column in below)]
-            for top, below in zip(tops, under, strict=True)
+            [stack[0], *([low] * bool(low))] for stack, low in zip(apart, lines, strict=True)
         ]
         if tops[-1].is_text and len(tops) > 1:
             apart[0] += apart.pop()

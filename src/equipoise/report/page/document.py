@@ -586,12 +586,12 @@ def _table(rows: Sequence[Row], columns: Sequence[Column], caption: str) -> Html
     left = ["l" if column.is_text else None for column in columns]
     long = [any(len(row[at]) > LONG_WORDS for row in texts) for at in range(len(columns))]
     heads = [
-        element("th", column.head, *_small(one.head for one in below.get(column.key, ())),
+        element("th", column.head, *_small(low.head for low in below.get(column.key, ())),
                 scope="col", class_="l long" if side and wide else side)
         for column, side, wide in zip(columns, left, long, strict=True)
     ]  # fmt: skip
     smalls = [
-        [_small(cell(row, one) for one in below.get(column.key, ())) for column in columns]
+        [_small(cell(row, low) for low in below.get(column.key, ())) for column in columns]
         for row in rows
     ]
     rows_html = [_row(row, left, small) for row, small in zip(texts, smalls, strict=True)]

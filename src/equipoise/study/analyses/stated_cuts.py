@@ -333,8 +333,8 @@ def _tables(
         claimed = {point.claim.decision for point in points if point.claim}
         words = [f"{mark} {word.value}" for word, mark in MARKS.items() if word in claimed]
         against = f"; {', '.join(words)} to {nouns.annotators}" if words else ""
-        both = "Sensitivity/specificity of every model, in per cent"
-        yield _matrix(points, RATES[:2], f"{KEY}_matrix", f"{both}{against}")
+        caption = f"Sensitivity/specificity of every model, in per cent{against}"
+        yield _matrix(points, RATES[:2], f"{KEY}_matrix", caption)
         at = f", at {_prevalences(how)}" if how.prevalence is not None else ""
         predicted = f"PPV/NPV of every model, in per cent{at}"
         yield _matrix(points, RATES[2:], f"{KEY}_predictive", predicted)

@@ -64,6 +64,10 @@ ADJUDICATED = (
     "{more}. They do not count, since soft values rise by them; those that count are the "
     "unbiased part."
 )
+EVERYWHERE = (
+    "Votes of the phase adjudication stand on every case, as those of a panel: they do not "
+    "count, and bias nothing."
+)
 DISPUTED = (
     "The reference standard stands almost only where readers split: with it the truth is a "
     "mix. Unbiased for the readers' truth are their votes alone: {}."
@@ -79,7 +83,7 @@ OF_TWO = (
     "not touched.{}"
 )
 THEMSELVES = (
-    " In the mean over tasks the balanced accuracy of {whom} is {own} by the standard and "
+    " In the mean over tasks the balanced accuracy of {whom} is {standard} by the standard and "
     "{others} by the majority of the others."
 )
 PANEL = "The reference standard was made by others than these readers."
@@ -195,6 +199,8 @@ def _adjudicated(votes: Annotations) -> str:
     answers = np.stack([cell, np.asarray(votes.label)])
     first = np.unique(answers[:, ~gold], axis=1)[0]
     cases, kinds = np.unique(first, return_counts=True)
+    if np.isin(cases, late).all():
+        return EVERYWHERE
     split = cases[kinds > 1]
     on, alone = np.isin(split, late).sum(), (~np.isin(late, split)).sum()
     sizes = np.bincount(cell[~gold])[split]
@@ -204,31 +210,30 @@ def _adjudicated(votes: Annotations) -> str:
     return ADJUDICATED.format(on=count(int(on)), split=count(len(split)), more=more)
 
 
-def _themselves(found: _Standard, readers: Sequence[int]) -> str:
-    """What readers reach by a standard of their own, and by the majority of the others."""
-    answers = range(1 + int(max(found.gold.max(), found.said.max())))
-    each = np.stack([(found.said == answer).sum(axis=0) for answer in answers])
-    reached: list[list[float]] = [[], []]
-    for reader in readers:
-        said = found.said[reader]
-        rest = each - np.stack([said == answer for answer in answers])
+def _themselves(standard: _Standard, readers: Sequence[int]) -> str:
+    """What readers reach by a standard of theirs, and by the majority of the others."""
+    gold, votes, tasks = standard.gold, standard.said, np.unique(standard.task)
+    answers = np.arange(1 + max(gold.max(), votes.max()))
+    counts = np.stack([(votes == answer).sum(axis=0) for answer in answers])
+    shares: tuple[list[float], list[float]] = ([], [])
+    for label in votes[list(readers)]:
+        rest = counts - (label == answers[:, None])
         tied = (rest == rest.max(axis=0)).sum(axis=0) > 1
-        for truth, values in zip(
-            (found.gold, np.where(tied, -1, rest.argmax(axis=0))), reached, strict=True
+        for values, truth in zip(
+            shares, (gold, np.where(tied, -1, rest.argmax(axis=0))), strict=True
         ):
-            read = (said >= 0) & (truth >= 0)
-            shares = [
-                (said[use] == answer).mean()
-                for code in np.unique(found.task)
+            right = [
+                label[use] == answer
+                for task in tasks
                 for answer in answers
-                if (use := read & (found.task == code) & (truth == answer)).any()
+                if (use := (label >= 0) & (standard.task == task) & (truth == answer)).any()
             ]
-            values += [float(np.mean(shares))] if shares else []
-    if not all(reached):
+            values += [float(part.mean()) for part in right]
+    if not all(shares):
         return ""
-    own, others = (number(float(np.mean(values)), 2) for values in reached)
+    by_standard, by_others = (number(float(np.mean(values)), 2) for values in shares)
     whom = "these two" if len(readers) == 2 else "these readers"
-    return THEMSELVES.format(whom=whom, own=own, others=others)
+    return THEMSELVES.format(whom=whom, standard=by_standard, others=by_others)
 
 
 def _first_votes(votes: Annotations) -> list[int]:
@@ -236,11 +241,11 @@ def _first_votes(votes: Annotations) -> list[int]:
     return [int(str(note.values["k"])) for note in added_votes(votes)[:1]]
 
 
-def _two(found: _Standard) -> tuple[int, ...]:
+def _two(standard: _Standard) -> tuple[int, ...]:
     """Places of the two readers who made the standard, as far as votes tell."""
-    if found.only_disputed or found.by_majority or len(found.gold) < FEWEST:
+    if standard.only_disputed or standard.by_majority or len(standard.gold) < FEWEST:
         return ()
-    return next(_makers(found), ())
+    return next(_makers(standard), ())
 
 
 def _makers(found: _Standard) -> Iterator[tuple[int, int]]:
@@ -281,8 +286,8 @@ def truths_of(contest: Contest) -> Iterator[Variant]:
 
 def _first_two(contest: Contest) -> Iterator[Variant]:
     """The contest by the two readers whose agreement the standard repeats."""
-    votes, found = contest.votes, _standard(contest.votes)
-    names = [found.names[place] for place in _two(found)] if found else []
+    votes, standard = contest.votes, _standard(contest.votes)
+    names = [standard.names[place] for place in _two(standard)] if standard else []
     if names and votes.annotators is not None and votes.annotator is not None:
         keep = ~votes.gold & np.isin(votes.annotator, [*map(votes.annotators.index, names)])
         yield Variant(f"the votes of {joined(names)} alone", contest.of_votes(keep))
