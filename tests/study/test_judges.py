@@ -128,7 +128,7 @@ def test_their_variance_is_that_of_the_rest_and_of_what_the_judge_says_of_all() 
         squares = (noise**2).sum() / (29 * (RATERS - 1)) / (30 * RATERS)
         people = max(by_rater.var(ddof=1) / RATERS - squares, 0.0)
         expected = by_item.var(ddof=1) / 30 + people + of_all[s]
-        assert error[s] ** 2 == pytest.approx(expected, rel=0.08)  # of_all is half of it
+        assert error[s] ** 2 == pytest.approx(expected, rel=1e-6)
 
 
 def test_what_nobody_rated_is_asked_about() -> None:

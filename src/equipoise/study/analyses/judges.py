@@ -28,7 +28,6 @@ Angelopoulos and others (2023), *Prediction-powered inference*. Deutsch, Foster 
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -343,9 +342,11 @@ def prediction_powered(study: Study, judge: str, task: str = "") -> tuple[Floats
     cell = _system_means(shared, t, outputs, rest)
     deviation = everything - judged[system]
     spread = slope**2 * np.bincount(system, deviation**2, number_of_systems) / sizes**2
-    whole = replace(cell, draws=cell.draws + np.diag(spread))
-    errors = np.sqrt(np.diag(whole.covariance()))
-    return np.asarray(slope * judged + cell.values), np.asarray(errors)
+    errors = [
+        math.hypot(cell.of(s).standard_error, math.sqrt(spread[s]))
+        for s in range(number_of_systems)
+    ]
+    return np.asarray(slope * judged + cell.values), np.array(errors)
 
 
 def _all_outputs(study: Study, judge: str, task: str) -> tuple[PerItem, Ints]:
