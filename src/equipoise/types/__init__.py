@@ -28,6 +28,7 @@ from equipoise.types.arrays import (
     PerReplicate,
     Progress,
     choice,
+    effective_size,
     frozen,
     listed,
     meant,
