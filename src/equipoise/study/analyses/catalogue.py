@@ -138,6 +138,7 @@ _IN_ORDER = (
     Analysis("choices", "equipoise.study.questions.choices"),
     Analysis("threshold_sweep", "equipoise.study.questions.label_rules", "yes or no"),
     Analysis("truths", "equipoise.study.questions.truths", "a standard beside votes"),
+    Analysis("sets", "equipoise.sets.evaluation", "probabilities"),
     Analysis("subgroups", "equipoise.study.questions.subgroups", "attributes of the items"),
 )
 ANALYSES: Mapping[str, Analysis] = {analysis.name: analysis for analysis in _IN_ORDER}
