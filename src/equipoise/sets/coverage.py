@@ -115,8 +115,9 @@ class Coverage:
 
         A vote that is alone on its item is compared with what is expected of all classes.
         """
-        ballots = shared.ballots[t]
-        used = self.labels > 0
+        ballots, shares = shared.ballots[t], shared.aligned[t].question.shares.T
+        soft = shares if shares.shape[1] > 1 else np.hstack([1 - shares, shares])
+        used = (soft > 0) | (self.labels > 0)
         if ballots is not None and ballots.alone.any():
             used[ballots.item[ballots.alone]] = True
         return used & (self._code >= 0)

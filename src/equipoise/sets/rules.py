@@ -578,10 +578,10 @@ class SetSample:
     def _notices(self, t: int, how: Calibration, small: Sequence[str]) -> Iterator[Notice]:
         if small and how.by is not None:
             text = (
-                "Too little was said of {names} for a threshold at alpha {alpha:chosen}: sets "
+                "Too little was said of {names} for a threshold at alpha {alpha}: sets "
                 "hold all classes there."
             )
-            yield notice("all_classes", text, names=listed(small), alpha=how.alpha)
+            yield notice("all_classes", text, names=listed(small), alpha=f"{how.alpha:g}")
         elif small:
             text = "No lower bound on coverage reaches {least:percent}: sets hold all classes."
             yield notice("all_classes", text, least=1 - how.alpha)
