@@ -108,6 +108,7 @@ from equipoise.types.groupings import (
     Grouping,
     coarsened,
     expected_group_value,
+    expected_mass_value,
     group_chance,
     unmentioned,
 )
