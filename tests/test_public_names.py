@@ -7,7 +7,7 @@ import pytest
 import equipoise
 from equipoise import inference
 
-ROOMS = {"clean", "datasets", "inference", "metrics", "study", "truth", "uq"}
+ROOMS = {"clean", "datasets", "inference", "metrics", "sets", "study", "truth", "uq"}
 FUNCTIONS = {
     "evaluate", "read_annotations", "read_plausibilities", "read_predictions", "read_study",
     "resample", "write_plausibilities",

@@ -38,7 +38,7 @@ __all__ = [
     "write_plausibilities",
     "write_study",
 ]
-_ROOMS = ("clean", "datasets", "inference", "metrics", "study", "truth", "uq")
+_ROOMS = ("clean", "datasets", "inference", "metrics", "sets", "study", "truth", "uq")
 _LATER = {
     **{name: f"equipoise.{name}" for name in _ROOMS},
     **dict.fromkeys(("Evaluation", "Settings", "evaluate"), "equipoise.study"),

@@ -90,6 +90,19 @@ def test_rankings_are_aggregated_too(tmp_path):
     assert Path(tmp_path / "ddx.json").exists()
 
 
+def test_chains_are_as_long_as_the_options_say(tmp_path):
+    (tmp_path / "ddx.json").write_text("[[[[0], [1, 2]], [[0]]], [[[3]], [[1], [3]]]]")
+    words = ("--draws", "40", "--burn-in", "7", "--out", "truth.npz")
+    assert run("ddx.json", *words, cwd=tmp_path).returncode == 0
+    truth = read_plausibilities(tmp_path / "truth.npz")
+    assert truth.draws == 40
+    assert truth.parameters["burn_in"] == 7
+    for words in (("--draws", "40"), ("--burn-in", "7")):
+        refused = run("ddx.json", "--model", "inverse_rank", *words, cwd=tmp_path)
+        assert refused.returncode == 2
+        assert f"{words[0]}: {words[1]} with inverse_rank, expected" in refused.stderr
+
+
 def real(name):
     if "EQUIPOISE_DATA" not in os.environ:
         pytest.skip("set EQUIPOISE_DATA to a folder that holds votes/")

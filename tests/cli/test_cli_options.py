@@ -13,6 +13,7 @@ from equipoise.cli import app, verbs
 from equipoise.cli.command import _choices
 from equipoise.cli.options import DEFAULTS, ROWS
 from equipoise.read.options import SHARED, VoteFormat
+from equipoise.sets import Calibration
 from equipoise.study import Settings
 from equipoise.study.result import INFERENCES
 from equipoise.types import InputError
@@ -144,12 +145,15 @@ def test_the_least_value_is_taken(equipoise):
     assert settings()["settings"]["replicates"] == 1
 
 
+KEYWORDS = (Settings, VoteFormat, Calibration)
+
+
 @pytest.mark.parametrize("name", SHARED)
 def test_what_python_and_the_command_line_share_stands_once(name):
     row, shared = ROWS[name], SHARED[name]
     assert (row.text, row.choices) == (shared.text, shared.choices)
     assert DEFAULTS[name] == (None if name == "labels" else shared.default)
-    keywords = {field.name: field for kind in (Settings, VoteFormat) for field in fields(kind)}
+    keywords = {field.name: field for kind in KEYWORDS for field in fields(kind)}
     taken = name in keywords
     assert taken or name in ("gold", "prediction_layout")
     if taken:

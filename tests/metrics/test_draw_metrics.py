@@ -12,10 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.signal import lfilter
 from scipy.stats import kendalltau
 
 from equipoise import metrics
 from equipoise.metrics import named
+from equipoise.metrics.draws import _DrawScores, draw_error
 from equipoise.truth import dirichlet
 from equipoise.types import InputError
 from tests.oracles import draws as oracle
@@ -247,3 +249,16 @@ def test_sets_of_thousands_of_classes_have_a_chance():
     scores[0, 1] = 1
     assert_allclose(metrics.set_accuracy(truth, scores, 1), 1 / 1999, rtol=1e-9)
     assert metrics.set_accuracy(truth, np.eye(2000)[:1], 1000) == 0.0
+
+
+def test_the_error_over_a_slow_chain_is_larger():
+    """An autoregressive series: its mean is (1 + r) / (1 - r) times as variable as if white."""
+    random = np.random.default_rng(0)
+    noise = random.standard_normal((40_000, 3))
+    series = np.array(lfilter([1.0], [1.0, -0.8], noise, axis=0)).T
+    met = _DrawScores(series)
+    white, chained = draw_error(met), draw_error(met, chained=True)
+    assert white == pytest.approx(series.mean(axis=0).std(ddof=1) / 200)
+    assert chained / white == pytest.approx(3.0, rel=0.1)
+    shuffled = _DrawScores(random.permuted(series.mean(axis=0))[None])
+    assert draw_error(shuffled, chained=True) == pytest.approx(draw_error(shuffled), rel=0.03)

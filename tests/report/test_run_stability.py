@@ -24,6 +24,7 @@ SCORES = {
     for name, noise in (("good", 0.4), ("fair", 0.6), ("weak", 2.0))
 }
 FRONT = ("standings", "distance", "readers", "subgroups", "agreement", "disputed")
+LEFT_OUT = ("calibration", "net_benefit", "vote_cutoffs", "truths", "sets")
 REST = [name for name in ANALYSES if name not in FRONT]
 QUICK = {"metrics": ["auroc"], "replicates": 20, "most": 5}
 
@@ -62,7 +63,7 @@ def test_every_analysis_has_a_sentence_rows_and_notices(report):
     for finding in report.findings[-len(REST) :]:
         assert finding.title == ANALYSES[finding.key].title
         assert finding.sentence.endswith("."), finding.key
-        absent = finding.key in ("calibration", "net_benefit", "vote_cutoffs", "truths")
+        absent = finding.key in LEFT_OUT
         assert finding.left_out == absent
         assert finding.left_out or any(table.rows for table in finding.tables), finding.key
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from equipoise import Annotations, InputError, Plausibilities
-from equipoise.truth import dirichlet
+from equipoise.truth import Chain, dirichlet
 from equipoise.truth.annotation_checks import cautions
 from equipoise.truth.choosing import (
     companions,
@@ -83,10 +83,10 @@ def test_settings_reach_the_models_that_have_them_and_no_other():
         model("dirichlet", votes, threshold=0.5)
     with pytest.raises(InputError, match="did you mean 'dirichlet'"):
         model("dirichlt", votes)
-    with pytest.raises(InputError, match="seed: -1, expected a whole number"):
-        model("dirichlet", votes, seed=-1)
     readings = Annotations.from_rankings([[[[0], [1]]]], classes=["a", "b", "c"])
-    assert model("plackett_luce", readings, seed=8)(readings).parameters["seed"] == 8
+    assert (
+        model("plackett_luce", readings, chain=Chain(seed=8))(readings).parameters["seed"] == 8
+    )
     scale = Annotations(
         kind="interval", items=("a",), item=np.array([0, 0]), value=np.array([-1.0, 4.0])
     )

@@ -13,11 +13,19 @@ from numpy.testing import assert_allclose
 from scipy.stats import gamma, kstest, norm
 
 from equipoise import Annotations, InputError
-from equipoise.kernels.plackett_luce import EXACT, TAIL, _gamma, _normal
+from equipoise.kernels.plackett_luce import (
+    EXACT,
+    TAIL,
+    _draw_scale,
+    _gamma,
+    _log_scaled,
+    _normal,
+)
 from equipoise.truth import Chain, plackett_luce, plackett_luce_ml
 from equipoise.truth.ranking_chains import _CHUNK as CHUNK
-from equipoise.truth.ranking_chains import effective_size, split_r_hat
+from equipoise.truth.ranking_chains import split_r_hat
 from equipoise.truth.rankings import collect_readings, stages
+from equipoise.types import effective_size, worded
 
 LONG = Chain(draws=20_000, burn_in=200)
 
@@ -294,11 +302,51 @@ def test_slow_chains_are_noticed():
     white = random.standard_normal((2000, 1))
     assert effective_size(walk)[0] < 100 < 1500 < effective_size(white)[0]
     assert split_r_hat(walk)[0] > 1.05 > 1.01 > split_r_hat(white)[0]
-    slow = plackett_luce(cases([[[[0], [1]]]], 41_900), reliability=300, chain=Chain(1000, 0))
+    hidden = [[[[0, 1, 2], [3]]]]  # 300 hidden orders hold on to the rates that drew them
+    slow = plackett_luce(cases(hidden, 4), reliability=300, prior=0.01, chain=Chain(1000, 0))
     said = slow.diagnostics
     assert said["effective_size"].shape == said["r_hat"].shape == (1,)
     assert said["effective_size"][0] < 50
-    assert slow.notices[0].code == "chains_mix_slowly"
+    assert [one.code for one in slow.notices][:1] == ["chains_mix_slowly"]
+    assert slow.notices[0].values["error"] > 0.03
+    text = worded(slow.notices[:1], command=False)[0]
+    assert text.endswith("Raise Chain(draws=...).")
+    few = plackett_luce(cases(hidden, 4), prior=1.0, chain=Chain(20))
+    assert few.notices == ()  # rough because draws are few, not because the chain is slow
+
+
+def test_rates_known_together_but_not_against_each_other_mix():
+    """One class ahead of all others of nine readings: their common scale moved slowly."""
+    reading = [[[0], [1]]] * 4 + [[[0]]] * 3 + [[[0], [1, 2]]] + [[[0], [3]]]
+    for reliability in (3, 10):
+        made = plackett_luce(cases([reading], 419), reliability=reliability)
+        assert made.diagnostics["effective_size"][0] > 300
+        assert made.diagnostics["r_hat"][0] < 1.03
+
+
+def test_a_drawn_scale_keeps_its_density():
+    """Scales drawn from the exact density, by a grid, are still from it after one step more."""
+    copies = np.array([3.0, 2.0, 4.0])
+    fixed, scaled = np.array([2.0, 0.0, 0.5]), np.array([0.3, 0.3, 0.0])
+    shape, mass = 3.4, 0.4
+    grid = np.linspace(-14, 6, 40_001)
+    density = (shape, mass, copies, fixed, scaled)
+    log = np.array([_log_scaled(x, density) for x in grid])
+    other = shape * grid - mass * np.exp(grid)  # the slow twin
+    for n, stays, moves in zip(copies, fixed, scaled, strict=True):
+        if moves:
+            other -= n * np.log(stays + np.exp(grid) * moves)
+    assert_allclose(log, other, atol=1e-9)
+    chance = np.cumsum(np.exp(log - log.max()))
+    random = np.random.default_rng(3)
+    start = np.interp(random.random(20_000), chance / chance[-1], grid)
+    stream = np.array([7], dtype=np.uint64)
+    moved = np.empty(len(start))
+    for place, x in enumerate(start):
+        here = (shape, mass * np.exp(x), copies, fixed, scaled * np.exp(x))
+        moved[place] = x + _draw_scale(1.3, here, stream)
+    assert kstest(moved, lambda x: np.interp(x, grid, chance / chance[-1])).pvalue > 0.001
+    assert np.corrcoef(start, moved)[0, 1] < 0.5
 
 
 def test_the_same_case_of_two_tasks_draws_numbers_of_its_own():

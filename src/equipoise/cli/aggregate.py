@@ -23,6 +23,7 @@ from equipoise.cli.study import (
     stays_on_disk,
     study_name,
 )
+from equipoise.cli.truth import chain, refuse_unused_chain
 from equipoise.read.plausibilities import write_plausibilities
 from equipoise.read.writing import write_text
 from equipoise.report.page import render, write_report
@@ -66,11 +67,13 @@ MARK = "truth.json"
 @verb(
     *("annotations", "dataset", "on_disk", "tasks"),
     *OF_QUESTION,
-    *("model", "compare", "rating_threshold", "reliability", "prior", "bootstrap", "seed"),
+    *("model", "compare", "rating_threshold", "reliability", "prior"),
+    *("draws", "burn_in", "bootstrap", "seed"),
     *("out", "overwrite", "page", "as_json"),
     arguments=("annotations",),
     texts={
         "annotations": VOTE_FILES,
+        "draws": "Draws of each chain (plackett_luce). Default: 1,000.",
         "seed": "Seed of everything that is drawn.",
         "out": "File for consensus, certainty and votes of every item, ending in .csv or "
         ".parquet; for the plausibilities of one task, ending in .npz; or a folder for all "
@@ -250,21 +253,21 @@ def fit(table: Annotations, task: str, options: Options) -> FittedModels:
 
 def _models(table: Annotations, own: str, options: Options) -> dict[str, Model]:
     """The models to fit, set up; settings other than the threshold are for the chosen one."""
+    refuse_unused_chain(options, own, ("draws", "burn_in"))
     chosen = model(
         own,
         table,
         threshold=options.rating_threshold,
         reliability=options.reliability,
         prior=options.prior,
-        seed=options.seed,
+        chain=chain(options, options.seed),
     )
     models = {own: chosen}
     beside = companions(table) if options.model == "auto" else ()
     for name in suitable(table) if options.compare else beside:
         if name not in models:
-            models[name] = model(
-                name, table, threshold=options.rating_threshold, seed=options.seed
-            )
+            how = chain(options, options.seed)
+            models[name] = model(name, table, threshold=options.rating_threshold, chain=how)
     return models
 
 

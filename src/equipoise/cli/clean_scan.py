@@ -43,7 +43,7 @@ def check_outside(out: Path, source: Path, do: str) -> None:
 
 @verb(
     *("source", "label_table", "split", "encoder", "cache", "detectors", "cut", "longest"),
-    *("no_check", "alpha", "q", "seed", "thumbnails", "out", "overwrite", "as_json"),
+    *("no_check", "cut_alpha", "q", "seed", "thumbnails", "out", "overwrite", "as_json"),
     arguments=("source",),
     required=("source",),
     texts={
@@ -74,7 +74,7 @@ def scan(options: Options) -> None:
         detectors=detectors,
         most=options.longest,
         cut=options.cut,
-        alpha=options.alpha,
+        alpha=options.cut_alpha,
         q=options.q,
         check=not options.no_check,
         seed=options.seed,
@@ -164,7 +164,11 @@ def _settings(data: Collection, options: Options) -> Pairs:
         *((name, path.name) for name, path in tables if path is not None),
         ("detectors", options.detectors or "usual"),
         ("most", str(options.longest)),
-        *([("alpha", f"{options.alpha:g}"), ("q", f"{options.q:g}")] if options.cut else []),
+        *(
+            [("alpha", f"{options.cut_alpha:g}"), ("q", f"{options.q:g}")]
+            if options.cut
+            else []
+        ),
         ("seed", str(options.seed)),
     )
 

@@ -39,6 +39,7 @@ from equipoise.cli.screen import (
 )
 from equipoise.cli.study import FilesRead, check_reading, read_study, stays_on_disk
 from equipoise.cli.truth import (
+    ClassGroups,
     ScoredTruth,
     asked_groups,
     check_groups,
@@ -287,6 +288,8 @@ def run_evaluation(options: Options, demo: Demonstration | None = None) -> None:
     with stages(len(wanted) + 3) as stage:
         scored = _study(read, truth, metrics, options, stage("scoring"), earlier)
         report = _report(scored, read, options, stage, demo)
+    if grouping is not None and truth.parts and not options.by_group:
+        report = _with_risk(report, scored, grouping)
     again = _repeated_look(scored.evaluation, read, earlier)
     report = replace(report, notices=(*again, *read.notices, *report.notices))
     say(*expected)
@@ -386,6 +389,17 @@ def _report(
         command=True,
     )
     return answer_report(study, wanted, stage)
+
+
+def _with_risk(report: Report, study: Study, groups: ClassGroups) -> Report:
+    """The report with what models make of groups of classes, before its evidence."""
+    from equipoise.sets.risk import risk_finding
+
+    parts = tuple(risk_finding(study, groups.grouping, groups.values))
+    place = sum(not finding.evidence for finding in report.findings)
+    return replace(
+        report, findings=(*report.findings[:place], *parts, *report.findings[place:])
+    )
 
 
 # ---- the record, the folder and the screen -------------------------------------------------

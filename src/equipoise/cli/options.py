@@ -313,8 +313,9 @@ class Options:
         "Lines of each list; all beyond the cut are in it.", "--most", default=1000, least=1
     )
     no_check: bool = ASKED("Plant no problems to see how the rankings would do.", default=False)
-    alpha: float = ASKED(
+    cut_alpha: float = ASKED(
         "Share of the scores that the cut fits.",
+        "--alpha",
         default=0.01,
         least=0.0001,
         most=0.5,
@@ -461,6 +462,10 @@ class Options:
     reach: float = RULE(
         "How far the threshold is moved.", default=0.15, least=0.001, most=0.999, rare=True
     )
+    alpha: float = shared("alpha", RULE, most=1)
+    score: str = shared("score", RULE)
+    guarantee: str = shared("guarantee", RULE)
+    by: str | None = shared("by", RULE)
 
     # ---- what to plan for ----------------------------------------------------------------
     models: str | None = GOAL("The two models: `A,B`, or the one. Default: the best.")

@@ -25,6 +25,7 @@ from equipoise.types import (
     Grouping,
     InputError,
     Models,
+    Names,
     Plausibilities,
     Predictions,
     coarsened,
@@ -55,8 +56,8 @@ def check_truth(options: Options) -> None:
                 raise InputError(flag(name), got, "a model of the truth", do)
     elif not options.truth.endswith(ENDING):
         check_word("truth", options.truth)
-    if options.truth not in (VOTES, AUTO) and options.truth not in _chained():
-        _refuse_burn_in(options, options.truth)
+    if options.truth not in (VOTES, AUTO):
+        refuse_unused_chain(options, options.truth, ("burn_in",))
     if options.resample is not None:
         _check_resampling(options.truth, options.resample)
 
@@ -66,12 +67,22 @@ def check_word(name: str, word: str) -> None:
     check_choice(name, word, (VOTES, AUTO, *MODELS))
 
 
-def _refuse_burn_in(options: Options, model: str) -> None:
-    """Refuse a burn-in for a model without chains."""
-    if options.burn_in is not None:
-        got = f"{options.burn_in} with --truth {model}"
-        expected = f"a model whose draws come from chains: {joined(_chained(), 'or')}"
-        raise InputError("--burn-in", got, expected, "leave out --burn-in")
+def refuse_unused_chain(options: Options, name: str, keys: Names) -> None:
+    """Refuse settings of chains for a model without chains."""
+    chained = [model.name for model in MODELS.values() if model.chains]
+    for key in keys if name not in chained else ():
+        if (value := getattr(options, key)) is not None:
+            expected = f"a model whose draws come from chains: {joined(chained, 'or')}"
+            raise InputError(
+                flag(key), f"{value} with {name}", expected, f"leave out {flag(key)}"
+            )
+
+
+def chain(options: Options, seed: int) -> Chain:
+    """Length and seed of chains, as the options say."""
+    draws = DRAWS if options.draws is None else options.draws
+    burn_in = BURN_IN if options.burn_in is None else options.burn_in
+    return Chain(draws=draws, burn_in=burn_in, seed=seed)
 
 
 def _check_resampling(truth: str, plan: str) -> None:
@@ -124,11 +135,6 @@ class ScoredTruth:
         return f"{self.parts[0].method}, {what}"
 
 
-def _chained() -> list[str]:
-    """Models whose draws come from chains."""
-    return [name for name, model in MODELS.items() if model.chains]
-
-
 def model_name(table: Annotations, word: str) -> tuple[str, str]:
     """The model to fit, and why it."""
     return recommended(table) if word == AUTO else (word, f"{word} was asked for.")
@@ -167,8 +173,7 @@ def make_truth(table: Annotations, options: Options) -> ScoredTruth:
 
 def _fitted(table: Annotations, name: str, options: Options) -> tuple[Plausibilities, ...]:
     """Fit the model to every task; each draws from a seed of its own."""
-    if not MODELS[name].chains:
-        _refuse_burn_in(options, name)
+    refuse_unused_chain(options, name, ("burn_in",))
     draws, seed = options.draws or DRAWS, options.seed
     threshold, reliability = _threshold(name, options), options.reliability
     fit = model(name, table, threshold=threshold, reliability=reliability, prior=options.prior)
@@ -177,8 +182,7 @@ def _fitted(table: Annotations, name: str, options: Options) -> tuple[Plausibili
         for place, task in enumerate(table.tasks):
             how: dict[str, Any] = {}
             if MODELS[name].chains:
-                burn_in = BURN_IN if options.burn_in is None else options.burn_in
-                how["chain"] = Chain(draws=draws, burn_in=burn_in, seed=seed + place)
+                how["chain"] = chain(options, seed + place)
             truth = fit(table, task=task, **how)
             if MODELS[name].same_draws:
                 truth = truth.averaged()

@@ -46,6 +46,10 @@ VERBS = {  # its file and function, and its first sentence
         "threshold:threshold",
         "From which probability on do experts call an item positive, and how sure is that?",
     ),
+    "sets": (
+        "sets:sets",
+        "Which classes must a set hold, so that it holds what a new reader says?",
+    ),
     "audit": ("audit:audit", "How many positives did the retrieval of candidates miss?"),
     "uq evaluate": (
         "uq:evaluate",

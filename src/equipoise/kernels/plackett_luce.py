@@ -12,6 +12,16 @@ the exact chances of all subsets, R(A) = sum over a in A of R(A minus a) / (Z + 
 larger blocks draw the first arrival T of the others from its log-concave density
 Z exp(-Z T) prod(1 - exp(-lambda T)), then each arrival before T.
 
+Rates that are known together but not against each other, such as those of all classes but the
+strongest, would move slowly one by one. With the hidden orders fixed and the waits left open,
+the density of the log of a common factor s of some rates S is log-concave,
+
+    (sum of shapes in S) log s - s (sum of rate x exposure in S) - sum n log(fixed + s scaled)
+
+over all stages (n copies, awaiting rates that stay and that are scaled): it is drawn by slice
+sampling for the weakest class, the two weakest, ..., all but the strongest, before the waits
+and then single rates are drawn.
+
 `expected_exposures` is the mean of all that under given rates, for the likeliest ones.
 
 Normal variables come from a ziggurat of 256 layers, gamma variables from rejection with a
@@ -29,6 +39,7 @@ from equipoise.kernels import compiled, compiled_as_numpy
 from equipoise.kernels.resampling import GOLDEN, _mix
 
 EXACT = 8
+WIDTH, STEPS = 2.0, 64  # of the slice of a log scale: its first width, and most steps out
 TAIL = 3.6541528853610088  # where the tail of the ziggurat of 256 layers begins
 
 
@@ -199,68 +210,187 @@ def _expose_large(tie, rates, stream, exposure):
 
 
 @compiled
-def _expose_small(tie, rates, stream, exposure, scratch):
-    """Waits inside a small tied block after its first arrival; returns their sum.
+def _add_stage(stages, number, tie, left, copies):
+    """Append a stage that awaits what is left of a block and all later classes."""
+    start, element, times = stages
+    block, later = tie
+    place = start[number]
+    for i in range(len(block)):
+        if left & (1 << i):
+            element[place] = block[i]
+            place += 1
+    for k in later:
+        element[place] = k
+        place += 1
+    times[number] = copies
+    start[number + 1] = place
+    return number + 1
 
-    ``scratch`` is (chance, total, flow) of all subsets; flow counts the copies of the block
-    of which exactly this subset is left at some time, and is zero before and after.
+
+@compiled
+def _order_small(tie, rates, stream, placed, scratch):
+    """Draw hidden orders of a small tied block; appends its stages after the first arrival.
+
+    ``scratch`` is (chance, total, flow) of all subsets; flow counts the copies of the
+    block of which exactly this subset is left at some time, and is zero before and after.
     """
-    block, rest, copies = tie
+    block, later, copies = tie
+    stages, number = placed
     chance, total, flow = scratch
-    size, waited = len(block), 0.0
+    size, rest = len(block), 0.0
+    for k in later:
+        rest += rates[k]
     _subset_chances(rates, block, rest, chance, total)
     full = (1 << size) - 1
     flow[full] = copies
     for left in range(full, 0, -1):
-        number = flow[left]
-        if number == 0:
+        copies = flow[left]
+        if copies == 0:
             continue
         flow[left] = 0
         if left != full:
-            wait = _gamma(stream, float(number)) / (rest + total[left])
-            waited += wait
-            for i in range(size):
-                if left & (1 << i):
-                    exposure[block[i]] += wait
+            number = _add_stage(stages, number, (block, later), left, copies)
         if left & (left - 1):
-            for _ in range(number):
+            for _ in range(copies):
                 flow[left ^ (1 << _next_of(left, chance, size, _uniform(stream)))] += 1
-    return waited
+    return number
 
 
 @compiled
-def _expose_ties(span, ties, rates, work, scratch):
-    """Add the exposures of tied blocks, but for the wait for the first of a small block."""
+def _order_ties(span, ties, rates, work, placed, scratch):
+    """Draw what tied blocks hide: stages of small ones, exposures of and after large ones."""
     stream, exposure = work
+    stages, number = placed
     start, element, size, copies = ties
     for t in range(span[0], span[1]):
         middle = start[t] + size[t]
         block, later = element[start[t] : middle], element[middle : start[t + 1]]
-        rest = 0.0
+        if size[t] <= EXACT:
+            tie = (block, later, copies[t])
+            number = _order_small(tie, rates, stream, (stages, number), scratch)
+            continue
+        rest, waited = 0.0, 0.0
         for k in later:
             rest += rates[k]
-        waited = 0.0
-        if size[t] <= EXACT:
-            tie = (block, rest, copies[t])
-            waited = _expose_small(tie, rates, stream, exposure, scratch)
-        else:
-            for _ in range(copies[t]):
-                waited += _expose_large((block, rest), rates, stream, exposure)
+        for _ in range(copies[t]):
+            waited += _expose_large((block, rest), rates, stream, exposure)
         for k in later:
             exposure[k] += waited
+    return number
 
 
 @compiled
-def _expose_waits(span, waits, rates, stream, exposure):
+def _log_scaled(log_scale, density):
+    """Log density of scaling some rates together, the times of all stages left open.
+
+    ``density`` is (sum of their shapes, of rates times exposures, and of every stage its
+    copies, the rates that stay and those that are scaled).
+    """
+    shape, mass, copies, fixed, scaled = density
+    scale = np.exp(log_scale)
+    value = shape * log_scale - mass * scale
+    for w in range(len(copies)):
+        if scaled[w] > 0.0:
+            value -= copies[w] * np.log(fixed[w] + scale * scaled[w])
+    return value
+
+
+@compiled
+def _draw_scale(width, density, stream):
+    """A new log scale, from 0, by slice sampling with at most `STEPS` steps out."""
+    level = _log_scaled(0.0, density) + np.log(_uniform(stream))
+    low = -width * _uniform(stream)
+    high = low + width
+    left = int64(STEPS * _uniform(stream))
+    right = STEPS - 1 - left
+    while left > 0 and _log_scaled(low, density) > level:
+        low, left = low - width, left - 1
+    while right > 0 and _log_scaled(high, density) > level:
+        high, right = high + width, right - 1
+    while True:
+        point = low + _uniform(stream) * (high - low)
+        if not _log_scaled(point, density) < level:
+            return point
+        if point < 0.0:
+            low = point
+        else:
+            high = point
+
+
+@compiled
+def _scale_groups(groups, shapes, rates, work, stages, parts):
+    """Scale the rates of the weakest class, the two weakest, ..., all but the strongest."""
+    order, rank = groups
+    stream, exposure = work
+    start, element, copies = stages
+    whole, shape, mass = shapes.sum(), 0.0, 0.0
+    fixed, scaled = parts[0, : len(copies)], parts[1, : len(copies)]
+    for last in range(len(order) - 1):
+        k = order[last]
+        shape += shapes[k]
+        mass += rates[k] * exposure[k]
+        if not mass > 0.0:
+            continue
+        fixed[:], scaled[:] = 0.0, 0.0
+        for w in range(len(copies)):
+            for j in range(start[w], start[w + 1]):
+                if rank[element[j]] <= last:
+                    scaled[w] += rates[element[j]]
+                else:
+                    fixed[w] += rates[element[j]]
+        width = WIDTH * np.sqrt(1.0 / shape + 1.0 / (whole - shape))
+        density = (shape, mass, copies, fixed, scaled)
+        scale = np.exp(_draw_scale(width, density, stream))
+        mass *= scale
+        for j in range(last + 1):
+            rates[order[j]] *= scale
+
+
+@compiled
+def _await(stages, rates, work):
     """Add the waits of all stages to the exposures of what they await."""
-    start, element, copies = waits
-    for w in range(span[0], span[1]):
+    stream, exposure = work
+    start, element, copies = stages
+    for w in range(len(copies)):
         rate = 0.0
         for j in range(start[w], start[w + 1]):
             rate += rates[element[j]]
         wait = _gamma(stream, copies[w]) / rate
         for j in range(start[w], start[w + 1]):
             exposure[element[j]] += wait
+
+
+@compiled
+def _room(span, waits, tied, ties, classes):
+    """Room for the stages of a case: those of all waits, filled in, and of hidden orders."""
+    start, element, copies = waits
+    tie_size, tie_copies = ties[2], ties[3]
+    fixed = span[1] - span[0]
+    most, size = fixed, start[span[1]] - start[span[0]]
+    for t in range(tied[0], tied[1]):
+        if tie_size[t] <= EXACT:
+            more = min(1 << tie_size[t], tie_copies[t] * tie_size[t])
+            most += more
+            size += more * classes
+    stages = np.empty(most + 1, np.int64), np.empty(size, np.int64), np.empty(most)
+    stages[0][: fixed + 1] = start[span[0] : span[1] + 1] - start[span[0]]
+    stages[1][: stages[0][fixed]] = element[start[span[0]] : start[span[1]]]
+    stages[2][:fixed] = copies[span[0] : span[1]]
+    return stages
+
+
+@compiled
+def _by_strength(shapes, stages):
+    """Classes from the weakest to the strongest, by mentions per stage that awaited them."""
+    start, element, copies = stages
+    awaited = np.ones(len(shapes))
+    for w in range(len(copies)):
+        for j in range(start[w], start[w + 1]):
+            awaited[element[j]] += copies[w]
+    order = np.argsort(shapes / awaited)
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    return order, rank
 
 
 @compiled
@@ -284,12 +414,18 @@ def chains(steps, cases, waits, ties, out):
         shapes = case_shape[case_start[c] : case_start[c + 1]]
         rates, exposure = shapes.copy(), np.empty(len(shapes))
         place, sums = case_start[c] - case_start[first], 0.0
+        tied = (case_tie[c], case_tie[c + 1])
+        stages = _room((case_wait[c], case_wait[c + 1]), waits, tied, ties, len(shapes))
+        fixed = case_wait[c + 1] - case_wait[c]
+        groups = _by_strength(shapes, (stages[0], stages[1], stages[2][:fixed]))
+        parts = np.empty((2, len(stages[2])))
         for step in range(1, burn + len(mass) * thin + 1):
             exposure[:] = 1.0  # the rate of the prior, which normalised masses forget
-            places = (case_wait[c], case_wait[c + 1])
-            _expose_waits(places, waits, rates, stream, exposure)
-            places = (case_tie[c], case_tie[c + 1])
-            _expose_ties(places, ties, rates, (stream, exposure), scratch)
+            work = (stream, exposure)
+            number = _order_ties(tied, ties, rates, work, (stages, fixed), scratch)
+            some = (stages[0], stages[1], stages[2][:number])
+            _scale_groups(groups, shapes, rates, work, some, parts)
+            _await(some, rates, work)
             total = 0.0
             for k in range(len(shapes)):
                 if shapes[k] > 0.0:

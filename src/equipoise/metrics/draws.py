@@ -108,6 +108,7 @@ from equipoise.types import (
     PerItem,
     PerReplicate,
     Plausibilities,
+    effective_size,
     group_chance,
     ratio,
     require_finite,
@@ -271,11 +272,11 @@ def _finish(sums: Floats) -> PerReplicate:
     return ratio(total, weight)
 
 
-def draw_error(met: _DrawScores) -> float:
+def draw_error(met: _DrawScores, *, chained: bool = False) -> float:
     """Monte Carlo standard error of the mean over items and draws; 0 where exact.
 
-    Draws of different items are independent, so the variance of the mean is the mean over
-    draws of its own variance.
+    The variance of the mean is that of the metric over draws, by their number, or for draws of
+    chains by as many independent ones as they are worth.
     """
     if met.mean is not None or met.value.shape[1] < 2:
         return 0.0
@@ -284,7 +285,10 @@ def draw_error(met: _DrawScores) -> float:
         return float("nan")
     value = total.sum() / weight.sum()
     spread = (total - value * weight) / weight.mean()
-    return float(np.sqrt((spread**2).sum() / (len(spread) - 1) / len(spread)))
+    draws = float(len(spread))
+    if chained:
+        draws = min(draws, float(effective_size(spread[:, None])[0]))
+    return float(np.sqrt((spread**2).sum() / (len(spread) - 1) / draws))
 
 
 def _scores_of_items(

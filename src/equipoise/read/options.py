@@ -137,6 +137,25 @@ SHARED: Mapping[str, Shared] = {
         "annotator, or a file per annotator), `counts`, `rankings`, `label-studio`.",
     ),
     "level": Shared(0.95, "Interval level."),
+    "alpha": Shared(
+        0.1, "Probability that a set misses what a new reader says.", positive=True
+    ),
+    "score": Shared(
+        "probability",
+        "By what classes are in a set: `probability`, `aps` (adaptive), or `raps` (with a "
+        "penalty on large sets).",
+        choices=("probability", "aps", "raps"),
+    ),
+    "guarantee": Shared(
+        "average",
+        "Of the sets by item: `average` over readers and studies, or `two_way`, a lower bound.",
+        choices=("average", "two_way"),
+    ),
+    "by": Shared(
+        None,
+        "A threshold for each: `class`, `groups` (those of --groups), or a column of "
+        "--attributes.",
+    ),
     "margin": Shared(
         None, "How much worse a model may be and still count as no worse.", positive=True
     ),

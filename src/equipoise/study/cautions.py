@@ -17,6 +17,7 @@ FEW_GROUPS = 6
 FEW_REPLICATES = 200
 TIED = 0.01  # share of tied scores from which ties are worth a word
 MOVED = 0.0005  # half a unit of the last printed digit
+ROUGH = 0.005  # Monte Carlo error from which more draws are advised
 
 
 def _plan(kind: str) -> Option:
@@ -300,7 +301,11 @@ def _distributions(truth: TaskTruth, labels: str) -> Floats:
 def draw_notices(metrics: Sequence[Metric], errors: Mapping[str, float]) -> Iterator[Notice]:
     """Monte Carlo errors of metrics of draws, by the name of the metric."""
     text = "The Monte Carlo error of its draws is {error:number}."
+    rough = "The Monte Carlo error of its draws is {error:number}: raise {more}."
+    more = Option("draws", python="the draws of the truth")
     for metric in metrics:
         error = errors.get(metric.name, 0.0)
-        if error > 0:
+        if error > ROUGH:
+            yield notice("monte_carlo", rough, error=error, more=more).of(metric.name)
+        elif error > 0:
             yield notice("monte_carlo", text, error=error).of(metric.name)

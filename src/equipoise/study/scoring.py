@@ -32,6 +32,7 @@ from equipoise.study.per_reader_truth import PER_READER, reader_cells
 from equipoise.study.result import MACRO, Cells, Evaluation, normal_values
 from equipoise.study.truth import TaskTruth
 from equipoise.study.uncertainty import DRAWS, TargetPopulation, Uncertainty
+from equipoise.truth import MODELS
 from equipoise.types import (
     Annotations,
     Floats,
@@ -307,7 +308,9 @@ class _DrawScorer(NamedTuple):
                 if label and plan.truth == "posterior":
                     numbers = plan.draw_numbers(first, first + width, truth.possible.draws)
                 room[label] = score_label(label, counts, numbers)[: room.shape[1]]
-        return _DrawScores(values, replicates, without, drawn, draw_error(tables[1]))
+        source = MODELS.get(truth.possible.model)
+        error = draw_error(tables[1], chained=source is not None and source.chains)
+        return _DrawScores(values, replicates, without, drawn, error)
 
 
 class _Scorer:

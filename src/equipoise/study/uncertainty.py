@@ -319,24 +319,31 @@ class Uncertainty:
         rows = zip(values.tolist(), influence, denominators, strict=True)
         return replace(cell, trials=tuple(Trials.of_influence(*row, unit) for row in rows))
 
-    def sums_of(self, t: int, items: "csr_matrix", slopes: "csr_matrix") -> "Sums":
-        """What units, annotators and cells add to many numbers about a task's soft labels.
+    def population(self, t: int) -> Population:
+        """Whom a number about a task speaks for."""
+        return self._population((t,), self._design((t,)))
+
+    def sums_of(
+        self, t: int, items: "csr_matrix", slopes: "csr_matrix", labels: str = "soft"
+    ) -> "Sums":
+        """What units, annotators and cells add to many numbers about a task's labels.
 
         Parameters
         ----------
         items, slopes
             Derivatives by the weight of items, (numbers, items), and by the shares of scored
             classes, (numbers, items times classes), classes running fastest.
+        labels
+            ``soft`` or ``hard``.
         """
         from scipy.sparse import csr_matrix
 
-        design = self._design((t,))
-        population = self._population((t,), design)
+        design, population = self._design((t,)), self.population(t)
         units = items @ indicator(self.unit[t])
         ballots = self.ballots[t]
         if ballots is None or not len(ballots.item) or not population.annotators:
             return Sums(units, None, None, design, population)
-        deviation = csr_matrix(ballots.deviations(LABELS[1]))
+        deviation = csr_matrix(ballots.deviations(labels))
         votes, classes = deviation.shape
         moved = csr_matrix(
             (

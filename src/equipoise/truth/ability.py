@@ -101,6 +101,7 @@ from equipoise.types import (
     Plausibilities,
     Skills,
     choice,
+    effective_size,
     hint,
     immutable,
     notice,
@@ -685,7 +686,7 @@ def _drawn(
 ) -> _Posterior:
     """Draws from the posterior by a Gibbs chain that starts where coordinate ascent ended."""
     from equipoise.kernels.glad import chain
-    from equipoise.truth.ranking_chains import effective_size, split_r_hat
+    from equipoise.truth.ranking_chains import split_r_hat
 
     block, graph, weight = votes.whole, climb.graph, votes.answers.data
     if (weight != np.round(weight)).any() or weight.max(initial=0) > _HEAVIEST:

@@ -106,7 +106,7 @@ def model(
     threshold: float | None = None,
     reliability: float | None = None,
     prior: str | float | None = None,
-    seed: int = 0,
+    chain: Chain | None = None,
 ) -> Model:
     """Set up a model: a function of annotations and task.
 
@@ -118,8 +118,8 @@ def model(
         How much a vote is worth; None is the model's own default.
     prior
         What is believed without votes, a number or a word; None is the model's own default.
-    seed
-        Of models with chains; no other draws as it is set up here.
+    chain
+        Draws, burn-in and seed of models with chains; no other draws as it is set up here.
 
     Raises
     ------
@@ -130,9 +130,6 @@ def model(
     _refuse_annotations(record, annotations)
     _refuse_unused(record, {"reliability": reliability, "prior": prior})
     _refuse_threshold(record, annotations, threshold)
-    if seed < 0:
-        whole = "a whole number of at least 0"
-        raise InputError(f"{name}, seed", f"{seed}", whole, "0 is the default")
     how: dict[str, Any] = {}
     if record.threshold:
         how["threshold"] = threshold
@@ -140,8 +137,8 @@ def model(
         how["reliability"] = reliability
     if prior is not None and record.prior is not None:
         how[record.prior.keyword] = _prior(record, prior)
-    if record.chains:
-        how["chain"] = Chain(seed=seed)
+    if record.chains and chain is not None:
+        how["chain"] = chain
     return partial(record.fit, **how) if how else record.fit
 
 

@@ -6,8 +6,9 @@ Class k has rate :math:`\lambda_k \sim \mathrm{Gamma}(\alpha, 1)`; the chance of
 .. math:: P(b \mid \lambda) = \prod_i P(\text{block } b_i \text{ before all later classes})
 
 and the plausibilities are the normalised rates. Exact Gibbs sampling with arrivals censored at
-the last ranked class; classes that nobody mentions are collapsed into one rate, so time and
-memory do not depend on how many there are. Blocks may tie any number of classes.
+the last ranked class and common scales of rates drawn together
+(`equipoise.kernels.plackett_luce`); classes that nobody mentions are collapsed into one rate,
+so time and memory do not depend on how many there are. Blocks may tie any number of classes.
 
 ``reliability`` repeats every reading that many times (published 1, 2, 3, 5, 10; medium is 3);
 weights and counts do the same for single readings. Together they must be whole for readings
@@ -94,6 +95,7 @@ from equipoise.types import (
     Plausibilities,
     Value,
     choice,
+    effective_size,
     immutable,
     notice,
     ratio,
@@ -105,17 +107,22 @@ _PRIORS = ("iid", "notebook")
 _LIGHTEST = 0.05  # sum of the shapes of a case: below, all its rates may underflow
 _LEAST = 1e-6  # shape of a prior: below, gamma variables vanish
 _CHUNK = 64  # cases that a thread takes at a time
-_FEWEST = 50  # independent draws below which the user is told, unless fewer were asked for
 _UNMIXED = 1.1  # R-hat above which the user is told
-_SLOW = 0.05  # share of independent draws below which the user is told
-_DRAWS, _BURN_IN = Option("draws", python="draws"), Option("burn_in", python="burn_in")
-_SLOW_TEXT = (
-    "The chains mix slowly: the smallest effective sample size is {size:count} of "
-    "{draws:count} draws. Keep more, or thin them: raise {more} and {burn_in}."
+_SLOWER = 2.0  # times the error of as many independent draws: below, draws are just few
+_HALVES = 400  # draws below which halves of chains differ by chance
+_ROUGH = 0.03  # Monte Carlo error of a plausibility above which the user is told
+_LONGER: dict[str, Value] = {
+    "more": Option("draws", python="Chain(draws=...)"),
+    "burn_in": Option("burn_in", python="Chain(burn_in=...)"),
+}
+_ROUGH_TEXT = (
+    "The chains mix slowly: the largest Monte Carlo error of a likeliest class is "
+    "{error:number} (item {item}: {draws:count} draws are worth {size:count} independent "
+    "ones). Raise {more}."
 )
 _UNMIXED_TEXT = (
-    "The two halves of a chain differ (largest R-hat {r_hat:number}): lengthen burn-in and "
-    "chain: raise {burn_in} and {more}."
+    "The two halves of a chain differ (largest R-hat {r_hat:number}): raise {burn_in} and "
+    "{more}."
 )
 
 
@@ -296,35 +303,19 @@ def _health(readings: Readings, mass: Floats) -> tuple[dict[str, Any], Notices]:
     """What the chains say about themselves, and what of it the user should know."""
     draws, leading = len(mass), mass[:, _leading(readings, mass)]
     size, r_hat = effective_size(leading), split_r_hat(leading)
+    alone = leading.std(axis=0) / np.sqrt(draws)
+    error = leading.std(axis=0) / np.sqrt(size)
     notices: Notices = ()
-    longer: dict[str, Value] = {"more": _DRAWS, "burn_in": _BURN_IN}
-    if size.min() < max(_SLOW * draws, min(draws, _FEWEST)) and draws > 1:
-        values = {"size": round(float(size.min())), "draws": draws, **longer}
-        notices = (Notice("chains_mix_slowly", _SLOW_TEXT, (), values),)
-    if draws >= 4 and np.nanmax(r_hat, initial=1.0) > _UNMIXED:
-        values = {"r_hat": float(np.nanmax(r_hat)), **longer}
+    slow = np.flatnonzero((error > _ROUGH) & (error > _SLOWER * alone))
+    if len(slow):
+        worst = slow[error[slow].argmax()]
+        values = {"error": float(error[worst]), "item": readings.items[worst], "draws": draws}
+        values |= {"size": max(round(float(size[worst])), 1), **_LONGER}
+        notices = (Notice("chains_mix_slowly", _ROUGH_TEXT, (), values),)
+    if draws >= _HALVES and np.nanmax(r_hat, initial=1.0) > _UNMIXED:
+        values = {"r_hat": float(np.nanmax(r_hat)), **_LONGER}
         notices += (Notice("chains_not_mixed", _UNMIXED_TEXT, (), values),)
     return {"effective_size": size, "r_hat": r_hat, "draws": draws}, notices
-
-
-def effective_size(draws: Floats) -> Floats:
-    """Effective number of draws by Geyer's initial positive sequence, per column.
-
-    Examples
-    --------
-    >>> white = np.random.default_rng(0).standard_normal((2000, 1))
-    >>> bool(1500 < effective_size(white)[0] < 2600)
-    True
-    """
-    number = len(draws)
-    centred = draws - draws.mean(axis=0)
-    size = 2 ** int(np.ceil(np.log2(2 * number)))
-    spectrum = np.fft.rfft(centred, size, axis=0)
-    moment = np.fft.irfft(spectrum * np.conj(spectrum), axis=0)[:number] / number
-    rho = ratio(moment, moment[0], 0.0)
-    pairs = rho[1 : number - 1 : 2] + rho[2:number:2][: len(rho[1 : number - 1 : 2])]
-    before_negative = np.cumprod(pairs > 0, axis=0)
-    return np.asarray(number / (1 + 2 * (pairs * before_negative).sum(axis=0)))
 
 
 def split_r_hat(draws: Floats) -> Floats:

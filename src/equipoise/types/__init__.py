@@ -28,6 +28,7 @@ from equipoise.types.arrays import (
     PerReplicate,
     Progress,
     choice,
+    effective_size,
     frozen,
     listed,
     meant,
@@ -107,6 +108,7 @@ from equipoise.types.groupings import (
     Grouping,
     coarsened,
     expected_group_value,
+    expected_mass_value,
     group_chance,
     unmentioned,
 )

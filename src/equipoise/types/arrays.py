@@ -289,6 +289,26 @@ def ratio(
     return np.asarray(np.where(good, above / np.where(good, below, 1.0), empty))
 
 
+def effective_size(draws: Floats) -> Floats:
+    """Effective number of draws by Geyer's initial positive sequence, per column.
+
+    Examples
+    --------
+    >>> white = np.random.default_rng(0).standard_normal((2000, 1))
+    >>> bool(1500 < effective_size(white)[0] < 2600)
+    True
+    """
+    number = len(draws)
+    centred = draws - draws.mean(axis=0)
+    size = 2 ** int(np.ceil(np.log2(2 * number)))
+    spectrum = np.fft.rfft(centred, size, axis=0)
+    moment = np.fft.irfft(spectrum * np.conj(spectrum), axis=0)[:number] / number
+    rho = ratio(moment, moment[0], 0.0)
+    pairs = rho[1 : number - 1 : 2] + rho[2:number:2][: len(rho[1 : number - 1 : 2])]
+    before_negative = np.cumprod(pairs > 0, axis=0)
+    return np.asarray(number / (1 + 2 * (pairs * before_negative).sum(axis=0)))
+
+
 def frozen(array: NDArray[Scalar]) -> NDArray[Scalar]:
     """Return a contiguous read-only array: the same one if it is already so, else a copy."""
     if not array.flags.writeable and array.flags.c_contiguous and array.base is None:

@@ -198,6 +198,7 @@ _IN_ORDER = (
         of_amounts=False,
     ),
     Analysis("truths", "equipoise.study.questions.truths", "a standard beside votes"),
+    Analysis("sets", "equipoise.sets.evaluation", "probabilities", of_amounts=False),
     Analysis(
         "subgroups",
         "equipoise.study.questions.subgroups",

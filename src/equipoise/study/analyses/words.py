@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
 from equipoise.metrics import Metric, titled
 from equipoise.types import Column, Notice, Notices, as_notice
@@ -58,7 +57,9 @@ def as_notices(*groups: Iterable[Notice | str]) -> Notices:
     return tuple({str(notice): notice for notice in notices}.values())
 
 
-def ends_of(name: str, value: Any, ends: Iterable[Any], *, stem: str = "") -> dict[str, Any]:
+def ends_of(
+    name: str, value: float, ends: Iterable[float], *, stem: str = ""
+) -> dict[str, float]:
     """A quantity with the ends of its interval, which may be named by a shorter stem.
 
     Examples
