@@ -5,10 +5,11 @@ scale apart, a comparison when somebody prefers each of its two sides.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from equipoise.study.analyses.words import RowUnderWay
 from equipoise.study.study import Study
 from equipoise.truth.agreement import AgreementTable, agreement_summaries
 from equipoise.types import (
@@ -109,7 +110,7 @@ def _judgements(study: Study) -> Iterator[_Judgements]:
         yield _Judgements(task, votes, value, np.repeat(votes.items, votes.sizes))
 
 
-def _people(task: _Judgements, names: Names) -> Iterator[dict[str, Any]]:
+def _people(task: _Judgements, names: Names) -> Iterator[RowUnderWay]:
     """How often, how high and how widely everybody rates, and beside the others."""
     who, value = task.votes.annotator, task.value
     total = np.add.reduceat(value, task.votes.start[:-1])
@@ -150,7 +151,7 @@ def _alpha_words(summaries: Sequence[AgreementTable]) -> str:
     return f"Agreement beyond chance runs from {lowest} to {highest} (1 is full)"
 
 
-def _severity_words(people: Sequence[dict[str, Any]], nouns: Nouns, judged: str) -> str:
+def _severity_words(people: Sequence[RowUnderWay], nouns: Nouns, judged: str) -> str:
     """How far apart annotators' means lie, of ratings."""
     if judged != "ratings" or len(people) < 2:
         return ""
@@ -182,7 +183,7 @@ def _alpha_table(summaries: Sequence[AgreementTable]) -> Table:
     )
 
 
-def _people_table(rows: Sequence[dict[str, Any]]) -> Table:
+def _people_table(rows: Sequence[RowUnderWay]) -> Table:
     return Table(
         name="annotators",
         caption="How every annotator judges; above: the mean difference to the others on the "
@@ -199,7 +200,7 @@ def _people_table(rows: Sequence[dict[str, Any]]) -> Table:
     )
 
 
-def _far_apart(task: _Judgements, table: Annotations, far: float) -> Iterator[dict[str, Any]]:
+def _far_apart(task: _Judgements, table: Annotations, far: float) -> Iterator[RowUnderWay]:
     """Outputs with two judgements that are far apart."""
     votes, start = task.votes, task.votes.start[:-1]
     highest = np.maximum.reduceat(task.value, start)

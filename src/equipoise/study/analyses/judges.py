@@ -28,7 +28,7 @@ Angelopoulos and others (2023), *Prediction-powered inference*. Deutsch, Foster 
 
 import math
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,6 +36,7 @@ from equipoise.inference import TwoWay
 from equipoise.metrics import Influence
 from equipoise.metrics.correlations import kendall_tau_b, pairwise_accuracy
 from equipoise.metrics.ratings import ends_of_scale
+from equipoise.study.analyses.words import RowUnderWay
 from equipoise.study.scoring import target_population
 from equipoise.study.study import Study
 from equipoise.study.uncertainty import Uncertainty
@@ -116,7 +117,7 @@ def analyse(study: Study) -> Finding:
     )
 
 
-def _in_words(row: dict[str, Any], *, several: bool) -> str:
+def _in_words(row: RowUnderWay, *, several: bool) -> str:
     """A correlation over systems with its interval, and whose it is."""
     whose = f"{row['model']}, {row['task']}" if several else row["model"]
     ends = f"{number(row['systems_low'], 2)}, {number(row['systems_high'], 2)}"
@@ -159,7 +160,7 @@ def _outputs(study: Study) -> Iterator[_Outputs]:
 
 def _levels(
     shared: Uncertainty, t: int, outputs: _Outputs, study: Study
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[RowUnderWay]:
     """A row per judge."""
     people = outputs.means(outputs.rating)
     for judge, said in outputs.said.items():
@@ -169,7 +170,7 @@ def _levels(
         items = np.stack([level.items for level in both])
         slopes = np.stack([level.shares for level in both])
         cell = shared.of_values(t, np.array(values), items, slopes[..., None])
-        row: dict[str, Any] = {"task": outputs.task, "model": judge}
+        row: RowUnderWay = {"task": outputs.task, "model": judge}
         for place, name in enumerate(("systems", "within")):
             ends = cell.of(place).interval(values[place], study.settings.level)
             low, high = (max(-1.0, min(1.0, end)) for end in ends)
@@ -214,7 +215,7 @@ def _within_items(outputs: _Outputs, said: PerItem) -> Influence:
     return Influence(value, items - items.mean(), outputs.width * by_y)
 
 
-def _levels_table(rows: list[dict[str, Any]]) -> Table:
+def _levels_table(rows: list[RowUnderWay]) -> Table:
     return Table(
         name="levels",
         caption="Judges against people, over systems and within items",
@@ -275,7 +276,7 @@ def _span(shares: list[float]) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def _savings(shared: Uncertainty, t: int, outputs: _Outputs) -> Iterator[dict[str, Any]]:
+def _savings(shared: Uncertainty, t: int, outputs: _Outputs) -> Iterator[RowUnderWay]:
     """A row per judge."""
     alone = _system_means(shared, t, outputs, outputs.rating)
     from_items, from_people = _parts(alone)

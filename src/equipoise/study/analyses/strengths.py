@@ -30,13 +30,13 @@ array([ 0.549, -0.549])
 """
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from equipoise.inference import TwoWay, family
 from equipoise.inference.intervals import best_claims
 from equipoise.study.alignment import Aligned
+from equipoise.study.analyses.words import RowUnderWay
 from equipoise.study.scoring import target_population
 from equipoise.study.study import Study
 from equipoise.study.uncertainty import Uncertainty
@@ -68,7 +68,7 @@ NAMED = 3
 def analyse(study: Study) -> Finding:
     """Strengths of all systems of every task, with their best group."""
     shared = _shared(study)
-    rows: list[dict[str, Any]] = []
+    rows: list[RowUnderWay] = []
     dots: list[Dot] = []
     claims: list[Claim] = []
     notices: list[Notice] = []
@@ -188,12 +188,12 @@ def _about_lone(lone: list[str]) -> Iterator[Notice]:
 
 def _ranked(
     study: Study, cell: TwoWay, task: Aligned
-) -> tuple[list[dict[str, Any]], str, list[Claim]]:
+) -> tuple[list[RowUnderWay], str, list[Claim]]:
     """Rows of a task, the strongest first, a sentence, and what it claims."""
     level, names = study.settings.level, list(task.scores)
     every = family(cell, level=level)
     order = np.argsort(-cell.values, kind="stable")
-    rows: list[dict[str, Any]] = []
+    rows: list[RowUnderWay] = []
     for rank, m in enumerate(order.tolist(), start=1):
         low, high = cell.of(m).interval(float(cell.values[m]), level)
         rows.append({
@@ -232,13 +232,13 @@ def _chart(dots: list[Dot]) -> Dots:
     )
 
 
-def _dot(row: dict[str, Any]) -> Dot:
+def _dot(row: RowUnderWay) -> Dot:
     """The strength of a system in the chart."""
     name, hollow = row["model"], row["rank_low"] > 1
     return Dot(name, row["strength"], row["low"], row["high"], model=name, hollow=hollow)
 
 
-def _table(rows: list[dict[str, Any]]) -> Table:
+def _table(rows: list[RowUnderWay]) -> Table:
     """All strengths."""
     return Table(
         name="strengths",

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 from equipoise.metrics import Metric, titled
 from equipoise.types import Column, Notice, Notices, as_notice
@@ -22,6 +23,8 @@ ENDS = ("", "_low", "_high")
 QUESTION = tuple(Column(name, name) for name in ("task", "metric", "labels"))
 NAMED = 3  # names in a clause
 IN_FILES = tuple(replace(column, brief=False) for column in QUESTION)  # not on a terminal
+
+RowUnderWay = dict[str, Any]  # of a table, before its numbers are final
 
 
 def score_title(metric: Metric, labels: str, task: str = "") -> str:
