@@ -8,7 +8,8 @@ import pyarrow as pa
 import pytest
 
 from equipoise import InputError, evaluate
-from equipoise.read.judged import is_judged, judged_study, results_study
+from equipoise.read.headers import is_judged
+from equipoise.read.judged import judged_study, results_study
 from equipoise.read.tables import from_frame
 from equipoise.study import Settings, Study
 from equipoise.study.analyses import strengths
@@ -226,10 +227,12 @@ def test_results_long_and_wide_are_the_same_and_speak_for_items_alone() -> None:
 
 
 def test_columns_tell_what_was_judged() -> None:
-    assert is_judged(from_frame(frame(doc=[1], system=["x"], rater=["a"], score=[3])))
-    assert is_judged(from_frame(frame(item=[1], model_a=["x"], model_b=["y"], winner=["a"])))
-    assert not is_judged(from_frame(frame(item=[1], annotator=["a"], label=["yes"])))
-    assert not is_judged(from_frame(frame(item=[1], model=["x"], score=[0.3])))
+    assert is_judged(from_frame(frame(doc=[1], system=["x"], rater=["a"], score=[3])), {})
+    assert is_judged(
+        from_frame(frame(item=[1], model_a=["x"], model_b=["y"], winner=["a"])), {}
+    )
+    assert not is_judged(from_frame(frame(item=[1], annotator=["a"], label=["yes"])), {})
+    assert not is_judged(from_frame(frame(item=[1], model=["x"], score=[0.3])), {})
 
 
 BAD = {

@@ -35,6 +35,7 @@ from equipoise.read.options import ANNOTATION_LAYOUTS, VoteFormat
 from equipoise.read.parquet import ENDINGS
 from equipoise.read.predictions import predictions_for, read_predictions
 from equipoise.read.sources import (
+    Sides,
     Source,
     files_by_side,
     lone_results,
@@ -170,12 +171,11 @@ def read_study(
         options = run.options
         classes = classes or list(run.record.question.classes or ())
         names = names or tuple(metric.name for metric in run.record.metrics)
-    files = (options.study or (), options.annotations or (), options.predictions or ())
-    sides = files_by_side(*files, columns=column_map(options.columns, "columns"))
-    votes, scores = lone_results(sides, again=run is not None and "mean_score" in names)
+    votes, scores = _named_files(options, again=run is not None and "mean_score" in names)
     notices = roles_guessed((*votes, *scores), "-a and -p say otherwise.")
-    name_of_files = _name_of(list(map(PATH, votes)))
-    options, votes = _with_gold_file(options, votes)
+    voted = list(map(PATH, votes))
+    if options.gold not in GOLD:
+        options, votes = _with_gold_file(options, votes)
     _check_sides(options, votes, scores)
     there, scored = list(map(PATH, votes)), list(map(PATH, scores))
     options = replace(options, annotations=there, predictions=scored)
@@ -201,12 +201,21 @@ def read_study(
     return FilesRead(
         study=Study.unchecked(models, table, settings, chosen),
         inputs=_input_rows(options, out, also or {}),
-        name=options.dataset or name_of_files if run is None else run.name,
+        name=options.dataset or _name_of(voted) if run is None else run.name,
         notices=notices if run is None else notices + run.notices,
         resample=None if run is None else run.resample,
         dataset={} if options.dataset is None else dataset_facts(options.dataset),
         options=options,
     )
+
+
+def _named_files(options: Options, *, again: bool) -> Sides:
+    """The files that were named by their sides; `again`: a table was read as results before."""
+    files = (options.study or (), options.annotations or (), options.predictions or ())
+    columns = {} if options.columns is None else column_map(options.columns, "columns")
+    sides = files_by_side(*files, columns=columns)
+    lone = len(sides.votes) + len(sides.scores) == 1
+    return lone_results(sides, again=again) if lone else sides
 
 
 def check_files(options: Options) -> None:

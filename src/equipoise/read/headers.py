@@ -116,6 +116,7 @@ _JUDGED: Mapping[str, _Synonyms] = {
     "preference": _words("preference preferred winner", "choice better vote label verdict"),
     "task": _words("task taskname dimension scale aspect", "criterion attribute quality"),
 }
+_PREFERRED = {"system_a", "system_b", "preference"}
 WHO = ("item", "annotator")
 _OF_VOTES = ("label", "task", "rank", "count")  # of tables with a row per vote
 _ENDINGS = ("id", "name", "no", "number", "code")
@@ -211,10 +212,19 @@ def prediction_headers(table: Table, options: ScoreFormat) -> _Headers:
     return _headers(table, named, synonyms, option) if synonyms else _Headers(named)
 
 
-def judged_columns(table: Table, named: Mapping[str, str]) -> frozenset[str]:
-    """Which of our columns a table of what people say of outputs has, by whichever names."""
-    synonyms = _columns_by_synonym(table.columns, named, _JUDGED)
-    return frozenset({*synonyms, *named, *table.columns} & _JUDGED.keys())
+def is_judged(table: Table, named: Mapping[str, str]) -> bool:
+    """Whether a table says who rated, or preferred, which system's output.
+
+    Examples
+    --------
+    >>> columns = dict.fromkeys(("doc", "system", "rater", "score"), ())
+    >>> is_judged(Table(name="x", columns=columns), {})
+    True
+    >>> is_judged(Table(name="x", columns={"item": (), "model": (), "score": ()}), {})
+    False
+    """
+    there = {*_columns_by_synonym(table.columns, named, _JUDGED), *named, *table.columns}
+    return {"system", "annotator", "rating"} <= there or there >= _PREFERRED
 
 
 def judged_headers(table: Table, named: Mapping[str, str]) -> _Headers:
@@ -228,8 +238,7 @@ def judged_headers(table: Table, named: Mapping[str, str]) -> _Headers:
     ['annotator', 'item', 'rating', 'system', 'task']
     """
     synonyms = _columns_by_synonym(table.columns, named, _JUDGED)
-    ours = judged_columns(table, named)
-    pairs = {"system_a", "system_b", "preference"} <= ours
+    pairs = {*synonyms, *named, *table.columns} >= _PREFERRED
     for name in ("system", "rating") if pairs else ("system_a", "system_b", "preference"):
         synonyms.pop(name, None)
     found = _headers(table, named, synonyms, Option("columns")) if synonyms else _Headers(named)

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from equipoise.read.headers import judged_columns, judged_headers
+from equipoise.read.headers import judged_headers
 from equipoise.read.tables import (
     CodedNames,
     Table,
@@ -64,21 +64,6 @@ class _Outputs(NamedTuple):
     item: Ints
     first: Ints
     second: Ints | None
-
-
-def is_judged(table: Table, columns: Mapping[str, str] | None = None) -> bool:
-    """Whether a table says who rated, or preferred, which system's output.
-
-    Examples
-    --------
-    >>> is_judged(Table(name="x", columns={"doc": (), "system": (), "rater": (), "score": ()}))
-    True
-    >>> is_judged(Table(name="x", columns={"item": (), "model": (), "score": ()}))
-    False
-    """
-    ours = judged_columns(table, columns or {})
-    compared = {"system_a", "system_b", "preference"} <= ours
-    return compared or {"system", "annotator", "rating"} <= ours
 
 
 def judged_study(

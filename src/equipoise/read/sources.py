@@ -30,8 +30,8 @@ from equipoise.read.files import (
     read_json,
     unknown_ending,
 )
-from equipoise.read.headers import side_of
-from equipoise.read.judged import are_results, is_judged, judged_study, results_study
+from equipoise.read.headers import is_judged, side_of
+from equipoise.read.judged import are_results, judged_study, results_study
 from equipoise.read.options import ScoreFormat, VoteFormat
 from equipoise.read.reader_studies import ENDING, as_annotations_table, imrmc_table
 from equipoise.read.tables import Table, numbers_or_none
@@ -91,46 +91,31 @@ class Source:
     @property
     def form(self) -> str:
         """What it holds: a study, JSON, an array, or a table."""
-        if is_study(self.content) or self.judged:
+        tabular = self.content.suffix in (*delimited.ENDINGS, *parquet.ENDINGS)
+        if is_study(self.content) or (tabular and isinstance(self.held, tuple)):
             return STUDY
         suffix = self.content.suffix
         return JSON_TEXT if suffix in JSON else ARRAY if suffix in NUMPY else TABLE
 
-    @cached_property
-    def _table(self) -> Table | None:
-        """The table in it, where it is one."""
-        tabular = self.content.suffix in (*delimited.ENDINGS, *parquet.ENDINGS)
-        if not tabular or is_study(self.content):
-            return None
-        return table_of(self.content, (*TABULAR, *JSON, *NUMPY))
-
     @property
     def judged(self) -> bool:
         """Whether it says what systems' outputs are worth."""
-        return self.results or self._holds_judgements
-
-    @cached_property
-    def _holds_judgements(self) -> bool:
-        return self._table is not None and is_judged(self._table, self.named)
-
-    @cached_property
-    def _judgements(self) -> tuple[Annotations, Models]:
-        assert self._table is not None
-        return (results_study if self.results else judged_study)(self._table, self.named)
+        return self.form == STUDY and not is_study(self.content)
 
     @cached_property
     def held(self) -> Any:
         """A study as annotations and predictions, JSON, an array, or a `Table`."""
-        if self._table is not None:
-            return self._judgements if self.judged else self._table
         file = self.content
-        if self.form == STUDY:
+        if is_study(file):
             return study_of(file)
-        if self.form == JSON_TEXT:
+        if file.suffix in JSON:
             return read_json(file)
-        if self.form == ARRAY:
+        if file.suffix in NUMPY:
             return read_array(file)
-        return table_of(file, (*TABULAR, *JSON, *NUMPY))
+        table = table_of(file, (*TABULAR, *JSON, *NUMPY))
+        if self.results:
+            return results_study(table, self.named)
+        return judged_study(table, self.named) if is_judged(table, self.named) else table
 
     @property
     def name(self) -> str:
@@ -279,9 +264,9 @@ def files_by_side(
     for role, paths in (("annotations", annotations), ("predictions", predictions)):
         for file in sources_of(paths) if paths else ():
             file.named = columns or {}
-            whole = file.form == STUDY
-            sign = OF_JUDGED if file.judged else OF_STUDY
-            file.role, file.why = (STUDY, sign) if whole else (role, "as given")
+            file.role, file.why = role, "as given"
+            if file.form == STUDY:
+                file.role, file.why = STUDY, OF_JUDGED if file.judged else OF_STUDY
             files.append(file)
             taken.append(role)
     some = sources_of(any) if any else []

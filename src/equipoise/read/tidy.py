@@ -352,7 +352,8 @@ def _read_labels(table: Table, options: VoteFormat) -> tuple[_Fields, Bools]:
     there = present.codes >= 0
     if not there.any():
         raise no_labels(table)
-    if options.kind is None and options.classes is None and are_ratings(table.labels):
+    plain = table.labels == "label" or options.kind is not None or options.classes is not None
+    if not plain and are_ratings(table.labels):
         amounts = numbers_or_none(table, "label")
         if amounts is not None and (np.nan_to_num(amounts) % 1).any():
             text = "numbers with fractions are read as amounts, {option}"

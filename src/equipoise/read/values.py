@@ -132,7 +132,7 @@ def scale_of(
         return _binary_scale(words, pair)
     if options.kind != "ranking":
         _refuse_several_in_one(words, name)
-    if options.kind is None and are_ratings(header):
+    if options.kind is None and header not in ("", "label") and are_ratings(header):
         classes = tuple(sorted(words, key=lambda word: (_value(word) or 0.0, word)))
         if are_steps(classes):
             return _graded_scale(words, classes)

@@ -92,11 +92,12 @@ def as_study(predictions: Any, truth: Any) -> tuple[list[Predictions], Truths, s
 
 def _judged_frame(frame: Any) -> tuple[Annotations, Models]:
     """What a dataframe alone says of systems' outputs, or a refusal."""
-    from equipoise.read.judged import are_results, is_judged, judged_study, results_study
+    from equipoise.read.headers import is_judged
+    from equipoise.read.judged import are_results, judged_study, results_study
     from equipoise.read.tables import from_frame
 
     table = from_frame(frame)
-    if is_judged(table):
+    if is_judged(table, {}):
         return judged_study(table)
     if are_results(table, {}):
         return results_study(table, {})
@@ -164,11 +165,12 @@ def _with_frame(
 
 def _votes_of_frame(frame: Any) -> Annotations:
     """Votes of a dataframe, on items or on systems' outputs."""
-    from equipoise.read.judged import is_judged, judged_study
+    from equipoise.read.headers import is_judged
+    from equipoise.read.judged import judged_study
     from equipoise.read.tables import from_frame
 
     table = from_frame(frame)
-    return judged_study(table)[0] if is_judged(table) else Annotations.from_dataframe(frame)
+    return judged_study(table)[0] if is_judged(table, {}) else Annotations.from_dataframe(frame)
 
 
 def _holds_votes(thing: Any) -> bool:
