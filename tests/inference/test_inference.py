@@ -164,6 +164,7 @@ def expected(found, metric, models, votes, unit, label, classes):
     factors = slow.design(pairs, unit)
     moves = slow.soft_moves if label == "soft" else slow.hard_moves
     labels = labels_expected(question, models, classes)
+    labels /= labels.sum(axis=1, keepdims=True)
     moved = [moves(votes, classes, h, labels) for _, h in every]
     people, cells = slow.sums(votes, unit, np.stack(moved))
     by_unit = np.stack([np.bincount(unit, g) for g, _ in every])

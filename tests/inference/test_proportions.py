@@ -103,12 +103,19 @@ def slow_effective(outcome, weights, cluster, annotators, pooled, level):
         sums[code] = sums.get(code, 0) + moved
     clusters = total**2 / sum(load**2 for load in loads.values())
     size, spread = number / clusters, sum(moved**2 for moved in influence)
-    excess = (sum(s**2 for s in sums.values()) / spread - 1) / (size - 1)
-    excess += (1 + (size - 1) * max(excess, 0)) / number
+    if not spread:  # one more success and one more failure
+        share = (value * number + 1) / (number + 2)
+        unit = share * (1 - share)
+        likeness = pooled
+    else:
+        unit, likeness = spread * number, None
+        excess = (sum(s**2 for s in sums.values()) / spread - 1) / (size - 1)
+        excess += (1 + (size - 1) * max(excess, 0)) / number
     hits = sum(w for w, x in zip(weights, outcome, strict=True) if x == 1)
     events = number * min(hits, total - hits) / total
-    likeness = (events * min(max(excess, 0), 1) + 5 * pooled) / (events + 5)
-    design = 1 + (size - 1) * likeness + annotators * number / (spread * number)
+    if likeness is None:
+        likeness = (events * min(max(excess, 0), 1) + 5 * pooled) / (events + 5)
+    design = 1 + (size - 1) * likeness + annotators * number / unit
     df = design**2 / (1 / (number - 1) + (design - 1) ** 2 / (clusters - 1))
     shrunk = (t.ppf(0.5 + level / 2, number - 1) / t.ppf(0.5 + level / 2, df)) ** 2
     return min(number / design * shrunk, number)
@@ -117,11 +124,13 @@ def slow_effective(outcome, weights, cluster, annotators, pooled, level):
 @pytest.mark.parametrize("level", [0.8, 0.95])
 @pytest.mark.parametrize("annotators", [0.0, 0.003])
 @pytest.mark.parametrize("pooled", [0.0, 0.2])
-def test_effective_units_are_those_of_the_definition(level, annotators, pooled):
+@pytest.mark.parametrize("alike", [None, 0.0, 1.0])
+def test_effective_units_are_those_of_the_definition(level, annotators, pooled, alike):
     random = np.random.default_rng(3)
     cluster = random.integers(0, 20, 70)
     leaning = random.standard_normal(20)[cluster]
     outcome = (leaning + random.standard_normal(70) > -0.5).astype(float)
+    outcome = outcome if alike is None else np.full(70, alike)
     weights = random.choice([0.25, 0.5, 0.75, 1.0], 70)
     effective = Trials.of(outcome, weights, cluster, annotators).effective(level, pooled)
     expected = slow_effective(outcome, weights, cluster, annotators, pooled, level)

@@ -214,7 +214,8 @@ def spread(found, contrast, whom):
         for name in ("items", "annotators", "cells", "draws")
     )
     moved = found["by_unit"] @ contrast
-    excess = len(moved) * (moved**4).sum() / (moved**2).sum() ** 2 - 1
+    square = (moved**2).sum()
+    excess = len(moved) * (moved**4).sum() / square**2 - 1 if square > 1e-18 else 0.0
     df = min(found["df_units"], max(2 * len(moved) / excess, 1.0) if excess > 0 else math.inf)
     df = found["df_units"] if found["few units"] else df
     random_items, random_people = whom
@@ -240,30 +241,31 @@ def satterthwaite(of, df_annotators):
     return max(variance(of) ** 2 / below, 1.0)
 
 
-def tails(size, of, df_annotators):
-    """Two-sided p-value of a contrast of this size."""
+def tails(size, of, df_annotators, floor=0.0):
+    """Two-sided p-value of a contrast of this size; nothing is surer than the floor."""
     rest, annotators, cells, df = of
     if not annotators or df_annotators >= 4.5:
         error = math.sqrt(variance(of))
         return 2 * stdtr(satterthwaite(of, df_annotators), -size / error)
     x = chdtri(df_annotators, (np.arange(POINTS) + 0.5) / POINTS)
-    error = np.sqrt(rest + np.maximum(annotators * df_annotators / x - cells, 0.0))
-    return float(np.mean(2 * stdtr(df, -size / error)))
+    square = rest + np.maximum(annotators * df_annotators / x - cells, 0.0)
+    error = np.sqrt(np.where(square <= 1e-12 * floor, floor, square))
+    return float(np.mean(2 * stdtr(df, -size / np.maximum(error, 1e-150))))
 
 
-def half_width(of, df_annotators, level):
+def half_width(of, df_annotators, level, floor=0.0):
     """Where the p-value is one less the level."""
     error = math.sqrt(variance(of))
     if not of[1] or df_annotators >= 4.5:
         return error * stdtrit(satterthwaite(of, df_annotators), (1 + level) / 2)
-    far = error
-    while tails(far, of, df_annotators) > 1 - level:
+    far = first = max(error, math.sqrt(floor), 1e-12)
+    while tails(far, of, df_annotators, floor) > 1 - level:
         far *= 2
 
     def excess(q):
-        return tails(q, of, df_annotators) - (1 - level)
+        return tails(q, of, df_annotators, floor) - (1 - level)
 
-    return brentq(excess, 0 if far == error else far / 2, far, xtol=1e-6 * error)
+    return brentq(excess, 0 if far == first else far / 2, far, xtol=1e-6 * first)
 
 
 def interval(centre, half, bounds):

@@ -405,6 +405,23 @@ class Ballots:
             return self.mass[alone]
         return self.mass[alone] - self.expected[self.item[alone]]
 
+    def relative_slopes(self, slopes: Floats) -> Floats:
+        """Derivatives by the shares of whole distributions, less those of what is expected.
+
+        They are known up to the same number for all classes of an item, which must not count
+        although what is expected of the classes, each by itself, may not add up to 1.
+
+        Parameters
+        ----------
+        slopes
+            Shape (models, items, classes).
+        """
+        if self.expected is None or slopes.shape[2] < 2 or not self.alone.any():
+            return slopes
+        total = self.expected.sum(axis=1)
+        usual = np.einsum("mik,ik->mi", slopes, self.expected) / np.where(total > 0, total, 1.0)
+        return np.asarray(slopes - usual[:, :, None])
+
     @cached_property
     def _rest(self) -> Floats:
         """1 less the sum of squared shares of every item's votes."""

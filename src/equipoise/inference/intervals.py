@@ -58,7 +58,7 @@ from equipoise.types import (
 )
 
 MATRICES = ("items", "annotators", "cells", "draws", "df_items", "seeds", "df_seeds")
-_ROUNDING = 1e-14  # of a value, up to which its influences are rounding
+_ROUNDING = 1e-14  # of a value, up to which its influences are rounding; of variances, too
 
 
 @immutable(eq=False)
@@ -200,7 +200,8 @@ def two_way(
     zero = np.zeros((number, number))
     unit_factor = design.unit_factor
     if design.leverage is None:
-        df_items = item_degrees(*gap_sums(sums), sums.shape[1], design, np.asarray(values))
+        there = sums.shape[1] if unit is None else design.units  # other tasks may have more
+        df_items = item_degrees(*gap_sums(sums), there, design, np.asarray(values))
     else:
         correction, df = few_units(design.leverage)
         sums, unit_factor, df_items = sums * correction, 1.0, zero + df
@@ -569,9 +570,11 @@ def _adjusted(cell: TwoWay, order: Ints, level: float) -> tuple[Floats, float]:
     covariance = cell.covariance()[np.ix_(order, order)]
     variances = np.diag(covariance)
     variance = variances[first] + variances[second] - 2 * covariance[first, second]
-    scale = np.sqrt(np.maximum(variance, 1e-300))
+    still = moving & (variance <= _ROUNDING * error**2)  # the same in every study: by its floor
+    scale = np.where(still, 1.0, np.sqrt(np.maximum(variance, 1e-300)))
     down = np.argsort(-t, kind="stable")
     first_down, second_down, scale = first[down], second[down], scale[down, None]
+    floors, unmoved = np.random.default_rng(SEED + 1), np.flatnonzero(still[down])
     exceed = np.zeros(len(t))
     largest = []
     random = np.random.default_rng(SEED)
@@ -582,6 +585,7 @@ def _adjusted(cell: TwoWay, order: Ints, level: float) -> tuple[Floats, float]:
             size = z[first_down]
             size -= z[second_down]  # in place: room that is asked for anew costs more
             np.abs(size, out=size)
+            size[unmoved] = np.abs(floors.standard_normal((len(unmoved), size.shape[1])))
             size *= wide(some)
             size /= scale
             size[~moving[down]] = 0.0
@@ -602,9 +606,14 @@ def _adjusted(cell: TwoWay, order: Ints, level: float) -> tuple[Floats, float]:
         bounds = _bonferroni_widths(spreads, level)
         critical = float(np.max(bounds[moving] / error[moving], initial=0.0))
     p = np.fmax(p, alone)  # never surer than the pair by itself
-    square = np.eye(len(order))
-    square[first, second] = square[second, first] = np.minimum(p, 1.0)
-    return square, critical
+    return _square(np.minimum(p, 1.0), len(order)), critical
+
+
+def _square(of_pairs: Floats, number: int) -> Floats:
+    """Numbers of all pairs as a symmetric matrix, 1 on the diagonal."""
+    square, pairs = np.eye(number), np.triu_indices(number, 1)
+    square[pairs] = square.T[pairs] = of_pairs
+    return square
 
 
 def _beyond_draws(level: float) -> bool:

@@ -472,6 +472,9 @@ class Uncertainty:
                 for influence in influences
             ]
         )
+        ballots = self.ballots[t]
+        if ballots is not None and metric.labels == "distribution":
+            slopes = ballots.relative_slopes(slopes)
         denominators = None
         if metric.denominator is not None:
             denominators = np.stack(
