@@ -23,6 +23,7 @@ EVERY = (
     "agreement",
     "stability",
     "planning",
+    "sets",
     "clean",
     "duplicate_rounds",
     "uq",
