@@ -68,9 +68,9 @@ def test_sets_hold_votes_of_cifar10h_that_were_held_out():
 def test_sets_on_the_majority_of_dermatologists_fall_short_of_readers():
     """One reading a case is the model, inverse ranks of the others are plausible.
 
-    At a nominal coverage of 72 % sets on the top class hold at least seven points less of what
-    is plausible (about ten were published, with a model that is not public; more here); sets on
-    all of it hold what they promise.
+    At a nominal coverage of 72 % sets on the top class hold about ten points less of what is
+    plausible, as published (with a model that is not public); sets on all of it hold what they
+    promise.
     """
     table = LOADERS["dermatology_ddx"]().annotations
     items, classes = table.items, table.classes
@@ -107,5 +107,5 @@ def test_sets_on_the_majority_of_dermatologists_fall_short_of_readers():
         .mean()
         for hard in (True, False)
     ]
-    assert held[0] < 0.65
+    assert 0.07 < 0.72 - held[0] < 0.16
     assert held[1] == pytest.approx(0.72, abs=0.025)
