@@ -151,6 +151,7 @@ def analyse(study: Study) -> Finding:
     >>> [(row["calibrated_on"], round(row["reader"], 1)) for row in finding.tables[0].rows][:2]
     [('majority label', 0.8), ('votes', 0.9)]
     """
+    assert study.annotations  # refuses a model of the truth: a set is for what readers say
     return sets_finding(study, SetsWanted())
 
 

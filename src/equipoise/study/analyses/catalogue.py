@@ -136,6 +136,7 @@ _IN_ORDER = (
     ),
     Analysis("vote_cutoffs", "equipoise.study.questions.vote_cutoffs"),
     Analysis("choices", "equipoise.study.questions.choices"),
+    Analysis("reliability", "equipoise.study.questions.reliability"),
     Analysis("threshold_sweep", "equipoise.study.questions.label_rules", "yes or no"),
     Analysis("truths", "equipoise.study.questions.truths", "a standard beside votes"),
     Analysis("sets", "equipoise.sets.evaluation", "probabilities"),
