@@ -24,6 +24,7 @@ EVERY = (
     "judged",
     "stability",
     "planning",
+    "sets",
     "clean",
     "duplicate_rounds",
     "uq",

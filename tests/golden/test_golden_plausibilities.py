@@ -42,7 +42,7 @@ def test_dirichlet_certainty_is_exact(case):
 
 def test_the_notebook_preset_gives_the_published_concentrations(readings):
     case = next(c for c in GOLDEN["prirn"] if (c["temperature"], c["alpha"]) == (10.0, 0.01))
-    made = probabilistic_inverse_rank(readings, reliability=10, preset="notebook")
+    made = probabilistic_inverse_rank(readings, reliability=10, prior="notebook")
     assert_allclose(made.mean, case["mean"], atol=1e-12)
     full = np.zeros((len(made.items), len(CLASSES)))
     entry, rest = made.top()
@@ -73,5 +73,5 @@ def test_dermatology_certainties():
         json.loads(path.read_text()), classes=map(str, range(419))
     )
     for gamma, expected in ((10, 0.751), (20, 0.818), (30, 0.846), (50, 0.874), (100, 0.901)):
-        made = probabilistic_inverse_rank(cases, reliability=gamma, preset="notebook")
+        made = probabilistic_inverse_rank(cases, reliability=gamma, prior="notebook")
         assert made.certainty.mean() == pytest.approx(expected, abs=0.001)

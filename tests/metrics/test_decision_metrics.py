@@ -17,7 +17,7 @@ from equipoise import (
     resample,
 )
 from equipoise.datasets.sleep_dodh import load_sleep_dodh
-from equipoise.metrics import named
+from equipoise.metrics import Block, Truth, decisions, named
 from equipoise.study.questions import ask
 from tests.laws.test_order_laws import World
 from tests.oracles import bootstrap
@@ -164,3 +164,28 @@ def test_a_metric_by_a_reference_standard_stays_one_where_it_meets_its_classes()
     assert whole.soft_title == "specificity"
     assert whole.among(("no", "yes")).soft_title == "specificity"
     assert named("specificity").among(("no", "yes")).soft_title == "soft specificity"
+
+
+@pytest.mark.parametrize("patterns", [False, True])
+def test_confusions_of_many_classes_are_those_of_few(patterns, monkeypatch):
+    random = np.random.default_rng(5)
+    items, classes, replicates = 60, 23, 8
+    rows = random.random((20 if patterns else items, classes, replicates))
+    rows *= random.random((len(rows), classes, 1)) < 0.2
+    pattern = random.integers(0, 20, items).astype(np.int32) if patterns else None
+    sure = [
+        np.where(rows[:, k].max(axis=1) == 0, 0, 2).astype(np.uint8) for k in range(classes)
+    ]
+    truth = tuple(Truth(rows[:, k].copy(), sure[k], pattern) for k in range(classes))
+    counts = random.integers(0, 4, (items, replicates)).astype(np.uint8)
+    decided = decisions.decide(random.integers(0, 3, (items, classes)) / 3)
+    block = Block(truth, counts)
+    sparse = decisions._confusion_sums(decided, block)
+    monkeypatch.setattr(decisions, "_FEW", classes)
+    assert_allclose(sparse, decisions._confusion_sums(decided, block), rtol=0, atol=1e-12)
+    fixed = Block(tuple(Truth(rows[:, k, 0].copy()) for k in range(classes)), counts)
+    if not patterns:
+        few = decisions._confusion_sums(decided, fixed)
+        monkeypatch.setattr(decisions, "_FEW", 2)
+        again = decisions._confusion_sums(decided, fixed)
+        assert_allclose(again, few, rtol=0, atol=1e-12)

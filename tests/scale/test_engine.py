@@ -32,6 +32,7 @@ from equipoise.scale.cells import (
     waiting,
 )
 from equipoise.scale.engine import (
+    ROOM,
     Engine,
     EngineError,
     TaskError,
@@ -611,3 +612,10 @@ def test_options_of_the_engine_are_checked():
     jobs = use_engine(Options(engine="slurm-array"), cells=False)
     with pytest.raises(typer.BadParameter, match="no parts"), jobs:
         pass
+
+
+def test_no_more_threads_run_than_tasks_fit_into_memory():
+    local = choose_engine(workers=8)
+    assert local.within(ROOM // 2).workers == 2 and local.within(4 * ROOM).workers == 1
+    assert local.within(1) == local
+    assert choose_engine("processes", workers=8).within(4 * ROOM).workers == 8

@@ -99,7 +99,7 @@ def test_rules_on_the_majority_hold_it_and_miss_readers():
     assert rows[VOTES]["reader"] < rows[BOUND]["reader"]
     assert rows[VOTES]["size"] < rows[BOUND]["size"]
     assert next(claim.decision for claim in finding.claims) is Decision.INFERIOR
-    assert "Surely less than 90% holds sets on the majority label of net." in finding.more
+    assert "Sets on the majority label of net surely hold less than 90%." in finding.more
 
 
 def test_coverage_of_classes_groups_and_risk():

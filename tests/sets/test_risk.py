@@ -84,7 +84,7 @@ def test_missed_cases_are_the_likeliest_first():
 def test_levels_without_numbers_have_no_expected_risk():
     draws = draws_of()
     finding, tables = found(draws, draws.mean(axis=0), values={})
-    assert "Expected" not in finding.sentence and "below a certainty" in finding.sentence
+    assert "Expected" not in finding.sentence and "less certain than" in finding.sentence
     assert "expected_mass" not in tables["risk_by_case"][0]
 
 

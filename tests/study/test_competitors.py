@@ -16,7 +16,7 @@ from equipoise.metrics import (
     mean_absolute_error,
     quadratic_weighted_kappa,
 )
-from equipoise.study import Settings, Study, Thresholds
+from equipoise.study import Settings, Study, Thresholds, competitors
 from equipoise.study.analyses.operating_curves import curves
 from equipoise.study.analyses.readers import readers_finding
 from equipoise.study.competitors import BALANCED, GOLD, MATCHED, OTHERS, reader_tables
@@ -423,3 +423,17 @@ def test_chexpert_models_find_a_little_more_than_a_radiologist():
     assert table.above(table.models.index("sensexdr")) == (8, 0, 8)
     claims = table.claims(table.models)
     assert {one.decision for one in claims.values()} == {Decision.SUPERIOR}
+
+
+def test_slopes_of_many_classes_are_refused_before_they_are_made(monkeypatch):
+    item, who = (axis.ravel() for axis in np.mgrid[0:30, 0:4])
+    votes = Annotations(
+        kind="nominal", classes=("a", "b", "c"), items=names(30), annotators=tuple("wxyz"),
+        item=item, annotator=who, label=RANDOM.integers(0, 3, 120),
+    )  # fmt: skip
+    chance = RANDOM.dirichlet(np.ones(3), 30)
+    study = Study.of(Predictions("net", votes.items, chance, votes.classes), votes)
+    assert reader_tables(study)
+    monkeypatch.setattr(competitors, "ROOM", 3 * 8 * 120 * 3 - 1)
+    with pytest.raises(InputError, match=r"MiB of memory, expected at most .* fewer classes"):
+        reader_tables(study)

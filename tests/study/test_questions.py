@@ -14,14 +14,14 @@ from equipoise.inference.intervals import simultaneous_widths
 from equipoise.metrics import CATALOGUE, auroc
 from equipoise.metrics.distributions import entropy
 from equipoise.read.attributes import Attributes
-from equipoise.study import Settings, Study, evaluate
+from equipoise.study import Settings, Study, evaluate, variants
 from equipoise.study.competitors import reader_tables
 from equipoise.study.questions import Question, Variant, answers, ask, choices, leave_one_out
 from equipoise.study.questions.answers import LARGER, OTHER, SAME, SMALLER, UNKNOWN, holm
 from equipoise.study.questions.certainty import cutoffs
 from equipoise.study.questions.subgroups import GROUPS, beside_annotators
 from equipoise.study.variants import Contest, contrasts
-from equipoise.truth import dirichlet
+from equipoise.truth import dirichlet, glad
 from equipoise.truth.agreement import cohen_kappa, krippendorff_alpha
 from equipoise.types import SURE, Annotations, InputError, Predictions
 from tests.oracles import bootstrap
@@ -579,8 +579,11 @@ def test_a_model_of_the_truth_stays_the_truth_or_is_fitted_again():
     assert_allclose(some.shares, question.shares[:, rows], **EXACT)
     again = dirichlet(readings.rows(fewer)).soft[:, 1]
     assert_allclose(whole.of_votes(fewer).tasks[0].question.shares[0], again, **EXACT)
+    trusted = contest(dirichlet(readings, reliability=3)).of_votes(fewer).tasks[0].question
+    again = dirichlet(readings.rows(fewer), reliability=3).soft[:, 1]
+    assert_allclose(trusted.shares[0], again, **EXACT)
     with pytest.raises(InputError, match="not fitted again to fewer votes"):
-        contest(dirichlet(readings, reliability=3)).of_votes(fewer)
+        contest(glad(readings)).of_votes(fewer)
     with pytest.raises(InputError, match="a truth without votes"):
         answers.answer(leave_one_out.QUESTION, contest(dirichlet(readings), None))
     found = answers.answer(leave_one_out.QUESTION, whole)
@@ -612,9 +615,9 @@ def test_many_variants_are_cut_short_and_progress_is_told(monkeypatch):
     )
     assert [done for done, _ in told] == [1, 2, 3, 4, 5] and all(a < b for a, b in told)
     assert not found.notices
-    monkeypatch.setattr(answers, "WORK", 1)
+    monkeypatch.setattr(variants, "WORK", 1)
     few = answers.answer(leave_one_out.QUESTION, contest)
-    assert len(few.outcomes) == answers.FEWEST
+    assert len(few.outcomes) == variants.FEWEST
     assert "Only the first 4 variants are scored" in str(few.notices[-1])
 
 

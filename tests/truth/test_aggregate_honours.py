@@ -178,7 +178,7 @@ def test_inverse_ranks_of_plain_votes_take_gold(name):
 
 
 def test_the_notebook_prior_spares_gold_items():
-    made = CATALOGUE["probabilistic_inverse_rank"](with_gold(crowd()), preset="notebook")
+    made = CATALOGUE["probabilistic_inverse_rank"](with_gold(crowd()), prior="notebook")
     assert_allclose(made.mean[0], [0, 1])
     assert made.mean[2].min() > 0
 

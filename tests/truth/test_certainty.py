@@ -291,5 +291,5 @@ def test_cases_with_too_few_conditions_for_sets_of_two_and_three():
         found = annotation_certainty(made, j)
         assert int((~found.well_posed).sum()) == ill_posed
         assert found.well_posed_mean == pytest.approx(expected, abs=0.015)
-    ranks = probabilistic_inverse_rank(cases, reliability=20, preset="notebook")
+    ranks = probabilistic_inverse_rank(cases, reliability=20, prior="notebook")
     assert annotation_certainty(ranks).mean == pytest.approx(0.818, abs=0.0005)

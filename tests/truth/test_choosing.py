@@ -102,7 +102,7 @@ def test_priors_reach_the_models_that_have_them():
     assert drawn.parameters["prior"] == "notebook"
     name = "probabilistic_inverse_rank"
     inverse = model(name, readings, prior="full ties")(readings)
-    assert inverse.parameters["preset"] == "full ties"
+    assert inverse.parameters["prior"] == "full ties"
     with pytest.raises(InputError, match=r"prior: .* leave it out for the default"):
         model(name, readings, prior=0.5)
     with pytest.raises(InputError, match="prior: 'iid', expected empirical, uniform"):

@@ -180,9 +180,8 @@ def read_study(
     there, scored = list(map(PATH, votes)), list(map(PATH, scores))
     options = replace(options, annotations=there, predictions=scored)
     table, models = _read_sides(options, votes, scores, classes or None)
-    if options.gold == "truth":
-        if table.like_standards:
-            raise _unasked_standard(table.like_standards[0])
+    if options.gold == "truth" and table.like_standards:
+        raise _unasked_standard(table.like_standards[0])
     elif options.gold in (table.annotators or ()):
         table = table.with_gold(options.gold)
     if matched:

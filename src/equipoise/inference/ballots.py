@@ -608,7 +608,7 @@ class Layout:
         for block in self.blocks:
             parts, who = [], []
             for task, slope, votes in zip(self.ballots, slopes, block.votes, strict=True):
-                parts.append(_moved(slope, task, votes, labels))
+                parts.append(moved_values(slope, task, votes, labels))
                 who.append(task.annotator[votes])
             psi, person = np.concatenate(parts, axis=1), np.concatenate(who)
             for m in range(models):
@@ -620,7 +620,7 @@ class Layout:
         return people @ people.T, cells
 
 
-def _moved(slope: Floats, ballots: Ballots, votes: slice, labels: str) -> Floats:
+def moved_values(slope: Floats, ballots: Ballots, votes: slice, labels: str) -> Floats:
     """How every vote moves every model's value, shape (models, votes)."""
     item, deviation = ballots.item[votes], ballots.deviations(labels)[votes]
     psi = slope[:, item, 0] * deviation[:, 0]

@@ -115,6 +115,7 @@ _COSTS = {
 _TIE = 1e-12  # probabilities, and costs relative to the largest, up to which classes are tied
 _NOTHING = 1e-14  # a share of label mass below which a class is not there
 _KAPPA = "quadratic_weighted_kappa"
+_FEW = 16  # classes up to which every cell of a confusion table is summed
 
 _Cost = str | Floats
 Costs = Callable[[int], Floats]
@@ -399,17 +400,16 @@ def _confusion_sums(prepared: Prepared, block: Block) -> Floats:
     """Confusion table of each replicate, shape (true, decided, replicates).
 
     Sums are not left to the linear algebra library: replicates are shared out among threads
-    already, and threads of its own would stand in their way. Of many classes most cells are
-    empty, and only those with items in them are summed. Items that share a pattern of votes are
-    counted first.
+    already, and threads of its own would stand in their way. Items that share a pattern of
+    votes are counted first.
     """
     from equipoise.kernels.resampling import add_counts
 
     size, counts, pattern = len(block.classes), block.counts, block.classes[0].pattern
+    if size > _FEW:
+        return _sparse_confusion_sums(prepared, block)
     out = np.zeros((size, size, counts.shape[1]))
     sums = "i,ir->r" if block.classes[0].rows.ndim == 1 else "ir,ir->r"
-    alike = pattern is not None or size * size <= len(counts)
-    present = None if alike else _present(block)
     for decided, column in enumerate(prepared.T):
         rows = np.flatnonzero(column)
         if not len(rows):
@@ -420,19 +420,37 @@ def _confusion_sums(prepared: Prepared, block: Block) -> Floats:
         else:
             times = np.zeros((len(block.classes[0].rows), counts.shape[1]))
             add_counts((rows, pattern, np.ascontiguousarray(column)), counts, times)
-        classes = (
-            range(size) if present is None else np.flatnonzero(present[:, rows].any(axis=1))
-        )
-        for true in classes:
+        for true in range(size):
             mass = block.classes[true].rows[chosen].astype(np.float64, copy=False)
             out[true, decided] = np.einsum(sums, mass, times)
     return out
 
 
-def _present(block: Block) -> Bools:
-    """Whether an item may be of a class in any replicate, shape (classes, items)."""
-    masses = (truth.positive.reshape(len(block.counts), -1) for truth in block.classes)
-    return np.array([(mass != 0).any(axis=1) for mass in masses])
+def _sparse_confusion_sums(prepared: Prepared, block: Block) -> Floats:
+    """The same of many classes: only items that may be of a class are summed for it.
+
+    A pass over the items per class, whatever was decided, so that time is linear in classes.
+    """
+    size, counts, pattern = len(block.classes), block.counts, block.classes[0].pattern
+    decided, row = map(np.asarray, np.nonzero(prepared.T))
+    times = counts[row] * prepared[row, decided][:, None]
+    if pattern is not None:
+        key = decided * len(block.classes[0].rows) + pattern[row]
+        order = np.argsort(key, kind="stable")
+        first = np.flatnonzero(np.diff(key[order], prepend=-1))
+        times = np.add.reduceat(times[order], first, axis=0)
+        decided, row = decided[order[first]], pattern[row[order[first]]].astype(np.intp)
+    out = np.zeros((size, size, counts.shape[1]))
+    for truth, cells in zip(block.classes, out, strict=True):
+        present = truth.rows != 0 if truth.sure is None else truth.sure != 0
+        entry = np.flatnonzero(present[row])
+        if not len(entry):
+            continue
+        mass = truth.rows[row[entry]]
+        first = np.flatnonzero(np.diff(decided[entry], prepend=-1))
+        moved = (mass[:, None] if mass.ndim == 1 else mass) * times[entry]
+        cells[decided[entry[first]]] = np.add.reduceat(moved, first, axis=0)
+    return out
 
 
 def _checked_cost(cost: Any) -> _Cost:

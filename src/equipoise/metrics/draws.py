@@ -256,11 +256,7 @@ def _reduce(prepared: Prepared, block: Block) -> Floats:
     met: _DrawScores = prepared
     counts = block.counts.astype(np.float64)
     if block.numbers is None:
-        if met.mean is not None:
-            parts = (np.where(np.isnan(met.mean), 0.0, met.mean), ~np.isnan(met.mean))
-        else:
-            parts = tuple(part.mean(axis=1) for part in _weighed(met))
-        return np.stack([part.astype(np.float64) @ counts for part in parts])
+        return np.stack([part @ counts for part in _item_sums(met)])
     weight = None if met.weight is None else met.weight[:, block.numbers]
     chosen = _DrawScores(met.value[:, block.numbers], weight)
     return np.stack([np.einsum("ir,ir->r", part, counts) for part in _weighed(chosen)])
@@ -270,6 +266,14 @@ def _finish(sums: Floats) -> PerReplicate:
     """Weighted mean; nan where nothing counts."""
     total, weight = sums
     return ratio(total, weight)
+
+
+def item_influence(met: _DrawScores) -> PerItem:
+    """Derivative of the value by the weight of every item, shape (items,)."""
+    total, weight = _item_sums(met)
+    if not weight.sum() > 0:
+        return np.full(len(total), np.nan)
+    return np.asarray((total - weight * total.sum() / weight.sum()) / weight.sum())
 
 
 def draw_error(met: _DrawScores, *, chained: bool = False) -> float:
@@ -314,6 +318,15 @@ def _checked_truth(name: str, plausibilities: Any) -> Plausibilities:
             "make them with a model of equipoise.truth, or Plausibilities.dense(...)",
         )
     return plausibilities
+
+
+def _item_sums(met: _DrawScores) -> tuple[Floats, Floats]:
+    """Weighted score and weight of every item, means over draws."""
+    if met.mean is None:
+        value, weight = (part.mean(axis=1) for part in _weighed(met))
+        return value, weight
+    defined = ~np.isnan(met.mean)
+    return np.where(defined, met.mean, 0.0), defined.astype(np.float64)
 
 
 def _weighed(met: _DrawScores) -> tuple[Floats, Floats]:

@@ -151,6 +151,7 @@ def analyse(study: Study) -> Finding:
     >>> [(row["calibrated_on"], round(row["reader"], 1)) for row in finding.tables[0].rows][:2]
     [('majority label', 0.8), ('votes', 0.9)]
     """
+    assert study.annotations  # refuses a model of the truth: a set is for what readers say
     return sets_finding(study, SetsWanted())
 
 
@@ -527,11 +528,8 @@ def _sentences(rows: Rows, claims: Sequence[Claim], wanted: SetsWanted) -> tuple
     below = _named(rows, claims, Decision.INFERIOR)
     more = []
     if below:
-        verb = "hold" if len(below) > 1 else "holds"
-        rules = [
-            f"sets on the {rule} of {joined(models, most=NAMED)}" for rule, models in below
-        ]
-        more.append(f"Surely less than {nominal} {verb} {joined(rules)}.")
+        rules = [f"on the {rule} of {joined(models, most=NAMED)}" for rule, models in below]
+        more.append(f"Sets {joined(rules)} surely hold less than {nominal}.")
     else:
         more.append(f"No rule surely holds less than {nominal}.")
     own = next((row for row in rows if row["calibrated_on"] == READERS), None)
@@ -622,8 +620,8 @@ def _charts(rows: Rows, alpha: float) -> Iterator[Dots]:
         several = any(row["task"] != task for row in rows)
         yield Dots(
             name=f"sets-{place}" if several else "sets",
-            caption="What sets hold, by what they are calibrated on"
-            + (f", {task}" if several else ""),
+            caption=f"What sets hold (dotted: the {exact_percent(1 - alpha)} asked for), by "
+            "what they are calibrated on" + (f", {task}" if several else ""),
             axis="share of a new reader's answers" if key == "reader" else "plausible mass",
             reference=1 - alpha,
             rows=[

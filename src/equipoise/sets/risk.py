@@ -108,9 +108,10 @@ def _of_task(
         {"item": item, "class_certainty": a, "level_certainty": b} for item, a, b in certainties
     ]
     charts = [_certainties(name, of_class, of_level)]
-    clear = f"{percent(float((of_level < SURE).mean()))} of the cases have a {name} below"
+    shares = [percent(float((value < SURE).mean())) for value in (of_level, of_class)]
     said = [
-        f"{clear} a certainty of {SURE:g}, {percent(float((of_class < SURE).mean()))} a class."
+        f"In {shares[0]} of the cases the {name} is less certain than {SURE:g}, in {shares[1]} "
+        "the class."
     ]
     if values and truth.draws > 1:
         mass, top = (
@@ -222,6 +223,7 @@ def _tables(
             spanned("level_right", f"{name} right"),
         ),
         rows=levels,
+        open=True,
     )
     if missed:
         yield Table(

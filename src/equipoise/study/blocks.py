@@ -119,3 +119,8 @@ def chunk_width(items: int, classes: int) -> int:
     """Replicates per chunk for a task of this size, a multiple of 8 of at most `WIDTH`."""
     fits = BYTES // max(items * classes * 9, 1)
     return int(min(WIDTH, max(8, fits // 8 * 8)))
+
+
+def chunk_bytes(items: int, classes: int) -> int:
+    """Memory of a chunk: soft labels, hard labels, and what they are made with."""
+    return 3 * 8 * items * classes * chunk_width(items, classes)

@@ -93,6 +93,7 @@ POSSIBLE = "models that could be first, against readers"
 ALL_MODELS = "all models against readers"
 ARMS = "arms of readers"
 ALL_TASKS = "models against readers, task by task"
+ROOM, COPIES = 2**30, 3  # bytes of slopes by every vote and class, and how often they are held
 MOST = 100  # readers that are compared, those with most votes
 KINDS = ("binary", "nominal", "ordinal")
 ABOUT_CUTS = ("thresholds", "cross_fitted", "tuning_split")
@@ -425,6 +426,7 @@ def reader_tables(study: Study) -> tuple[ReaderTable, ...]:
     """
     study = with_stated_cuts(study.everybody)
     codes = people_who_voted(study.annotations)
+    _require_room(study)
     tables = []
     by_truth = {
         OTHERS: [by_others(task.question, codes) for task in study.aligned],
@@ -439,6 +441,20 @@ def reader_tables(study: Study) -> tuple[ReaderTable, ...]:
         got = f"{count(len(codes), 'annotator')} without an item that can be compared"
         raise _refusal(got)
     return tuple(tables)
+
+
+def _require_room(study: Study) -> None:
+    """Refuse slopes by every vote and class that would not fit, before they are made."""
+    size = 0
+    for aligned in study.aligned:
+        votes, classes = aligned.question.votes, len(aligned.question.classes)
+        if votes is not None and classes > 1:
+            size += COPIES * 8 * len(aligned.scores) * len(votes.annotator) * classes
+    if size > ROOM:
+        got, room = (f"{count(round(part / 2**20))} MiB of memory" for part in (size, ROOM))
+        raise InputError(
+            "readers", got, f"at most {room}", "ask about fewer classes or annotators"
+        )
 
 
 def with_stated_cuts(study: Study) -> Study:

@@ -8,7 +8,7 @@ mean over draws. The hard value takes the mean plausibility as the one truth, as
 uncertainty were settled.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,10 +18,10 @@ import numpy as np
 from equipoise.inference import Reason
 from equipoise.inference.resampling import Resampling
 from equipoise.metrics import Block, Metric, Order, Prepared
-from equipoise.metrics.draws import draw_error
+from equipoise.metrics.draws import draw_error, item_influence
 from equipoise.scale.engine import current, threads
 from equipoise.study.alignment import Aligned
-from equipoise.study.blocks import LABELS, chunk_width
+from equipoise.study.blocks import LABELS, chunk_bytes, chunk_width
 from equipoise.study.cautions import (
     draw_notices,
     tie_notices,
@@ -266,20 +266,47 @@ class _ChunkScorer(NamedTuple):
         return np.stack(by_model, axis=2)
 
 
-class _DrawScorer(NamedTuple):
-    """All that scores by metrics of draws are made of; may be sent to other processes."""
+class DrawScorer(NamedTuple):
+    """All that scores by metrics of draws are made of; may be sent to other processes.
 
-    aligned: list[Aligned]
+    `plan` draws replicates; None makes none.
+    """
+
+    aligned: Sequence[Aligned]
     truths: list["_DrawTruth"]
-    metrics: list[Metric]
-    plan: Resampling
+    metrics: Sequence[Metric]
+    plan: Resampling | None
     blocks: list[Ints]
 
-    def score_cell(self, cell: tuple[int, int, int]) -> "_DrawScores":
+    @classmethod
+    def of(
+        cls,
+        aligned: Sequence[Aligned],
+        metrics: Sequence[Metric],
+        plan: Resampling | None,
+        blocks: list[Ints],
+    ) -> "DrawScorer":
+        """The same with what the metrics of a task share; `blocks` are those left out."""
+        first = next(metric for metric in metrics if metric.labels == "draws")
+        truths = [_draw_truth(entry.question, first) for entry in aligned]
+        return cls(aligned, truths, metrics, plan, blocks)
+
+    @property
+    def cells(self) -> list[tuple[int, int, int]]:
+        """Places of task, metric and model of everything to score."""
+        return [
+            (t, k, m)
+            for t, entry in enumerate(self.aligned)
+            for k, metric in enumerate(self.metrics)
+            for m in range(len(entry.scores))
+            if metric.labels == "draws"
+        ]
+
+    def score_cell(self, cell: tuple[int, int, int]) -> "DrawScores":
         """Score one model of a task by one metric against every draw."""
         t, k, m = cell
         aligned, truth, metric = self.aligned[t], self.truths[t], self.metrics[k]
-        plan, block, items = self.plan, self.blocks[t], len(aligned.question.items)
+        block, items = self.blocks[t], len(aligned.question.items)
         assert metric.score_draws is not None
         prepared = metric.prepare(aligned.distributions(list(aligned.scores)[m]))
         tables = [metric.score_draws(prepared, possible) for possible in truth]
@@ -287,6 +314,7 @@ class _DrawScorer(NamedTuple):
         def score_label(label: int, counts: Any, numbers: Ints | None = None) -> Floats:
             return metric.finish(metric.reduce(tables[label], Block((), counts, numbers)))
 
+        source = MODELS.get(truth.possible.model)
         once = np.ones((items, 1), dtype=np.uint8)
         values = np.array([score_label(label, once)[0] for label in range(2)])
         number = 1 + int(block.max())
@@ -297,20 +325,33 @@ class _DrawScorer(NamedTuple):
         drawn = np.stack(
             [np.full(several, values[0]), score_label(1, ones, np.arange(several))]
         )
+        return DrawScores(
+            values=values,
+            replicates=self._replicates(t, score_label),
+            without=without,
+            drawn=drawn,
+            error=draw_error(tables[1], chained=source is not None and source.chains),
+            items=np.stack([item_influence(table) for table in tables]),
+        )
+
+    def _replicates(self, t: int, score_label: Callable[..., Floats]) -> Floats:
+        """Replicates of one model, shape (2, replicates)."""
+        plan = self.plan
+        if plan is None:
+            return np.empty((2, 0))
+        question, draws = self.aligned[t].question, self.truths[t].possible.draws
         replicates = np.full((2, plan.replicates), np.nan)
-        width = chunk_width(items, 4)
+        width = chunk_width(len(question.items), 4)
         starts = range(0, plan.replicates if plan.kind != "influence" else 0, width)
         for first in starts:
-            counts = plan.item_counts(first, first + width)[aligned.question.place]
+            counts = plan.item_counts(first, first + width)[question.place]
             room = replicates[:, first : first + width]
             for label in range(2):
                 numbers = None
                 if label and plan.truth == "posterior":
-                    numbers = plan.draw_numbers(first, first + width, truth.possible.draws)
+                    numbers = plan.draw_numbers(first, first + width, draws)
                 room[label] = score_label(label, counts, numbers)[: room.shape[1]]
-        source = MODELS.get(truth.possible.model)
-        error = draw_error(tables[1], chained=source is not None and source.chains)
-        return _DrawScores(values, replicates, without, drawn, error)
+        return replicates
 
 
 class _Scorer:
@@ -343,14 +384,12 @@ class _Scorer:
         prepared_cells = threads(self.workers).map(prepare_cell, cells)
         models = len(aligned[0].scores)
         self.prepared = [prepared_cells[t * models :][:models] for t in range(len(aligned))]
-        of_draws = next((metric for metric in metrics if metric.labels == "draws"), None)
-        self.truths = [_draw_truth(entry.question, of_draws) for entry in aligned if of_draws]
         self.errors: dict[str, float] = {}
         target = target_population(aligned, plan, how)
         self.shared = Uncertainty(aligned, self.prepared, plan, target, self.workers)
         questions = [entry.question for entry in aligned]
         self.chunks = _ChunkScorer(questions, self.prepared, metrics, plan)
-        self.drawn: dict[tuple[int, int, int], _DrawScores] = {}
+        self.drawn: dict[tuple[int, int, int], DrawScores] = {}
 
     def run(self) -> tuple[Floats, Floats]:
         """Values (tasks, metrics, labels, models), and the same with replicates last."""
@@ -404,21 +443,12 @@ class _Scorer:
 
     def _score_draws(self, values: Floats, replicates: Floats) -> None:
         """Fill in the metrics that meet every draw, one model after another."""
-        cells = [
-            (t, k, m)
-            for t, entry in enumerate(self.aligned)
-            for k, metric in enumerate(self.metrics)
-            for m in range(len(entry.scores))
-            if metric.labels == "draws"
-        ]
-
-        if not cells:
+        if all(metric.labels != "draws" for metric in self.metrics):
             return
         blocks = self.shared.block_of(self.shared.most_blocks)
-        drawing = _DrawScorer(self.aligned, self.truths, self.metrics, self.plan, blocks)
-        for cell, scores in zip(
-            cells, current(self.workers).map(drawing.score_cell, cells), strict=True
-        ):
+        drawing = DrawScorer.of(self.aligned, self.metrics, self.plan, blocks)
+        scored = current(self.workers).map(drawing.score_cell, drawing.cells)
+        for cell, scores in zip(drawing.cells, scored, strict=True):
             t, k, m = cell
             values[t, k, :, m], replicates[t, k, :, m] = scores.values, scores.replicates
             self.drawn[cell] = scores
@@ -431,7 +461,9 @@ class _Scorer:
             width = chunk_width(len(entry.question.items), len(entry.question.classes))
             whole = -(-self.plan.replicates // LANES) * LANES
             work += [_Work(t, a, min(a + width, whole)) for a in range(0, whole, width)]
-        results = current(self.workers).map(self.chunks.score_chunk, work, progress=self.tell)
+        sizes = [(len(x.question.items), len(x.question.classes)) for x in self.aligned]
+        engine = current(self.workers).within(max(chunk_bytes(*size) for size in sizes))
+        results = engine.map(self.chunks.score_chunk, work, progress=self.tell)
         out = np.empty((*values.shape, self.plan.replicates))
         for part, result in zip(work, results, strict=True):
             room = out[part.task, ..., part.first : part.stop]
@@ -521,7 +553,7 @@ def _draw_truth(question: TaskTruth, metric: Metric) -> _DrawTruth:
     return _DrawTruth(mean, plausible)
 
 
-class _DrawScores(NamedTuple):
+class DrawScores(NamedTuple):
     """One model by a metric of draws; every array is by hard and soft labels.
 
     Attributes
@@ -534,6 +566,8 @@ class _DrawScores(NamedTuple):
         Values in each draw of the possible truths, shape (2, draws).
     error
         Monte Carlo error of the soft value.
+    items
+        Influence of every item, shape (2, items).
     """
 
     values: Floats
@@ -541,6 +575,7 @@ class _DrawScores(NamedTuple):
     without: Floats
     drawn: Floats
     error: float
+    items: Floats
 
 
 def target_population(

@@ -315,16 +315,13 @@ class TaskTruth:
         pattern: NDArray[np.int32] | None = None,
     ) -> dict[str, Pair]:
         """Hard and soft blocks of every kind of label asked for."""
-        return {
-            name: pair(
-                list(shares),
-                counts,
-                whole=name == "distribution",
-                ties=self.ties,
-                pattern=pattern,
-            )
-            for name in labels
+        same = len(shares) > 1 and self.ties != "negative"  # both kinds, of several classes
+        kinds = {name: same or name == "distribution" for name in labels}
+        pairs = {
+            whole: pair(list(shares), counts, whole=whole, ties=self.ties, pattern=pattern)
+            for whole in set(kinds.values())
         }
+        return {name: pairs[whole] for name, whole in kinds.items()}
 
     def _drawn_labels(self, plan: Resampling, first: int, stop: int) -> list[Floats]:
         """Soft labels by each class, each of shape (items, replicates)."""

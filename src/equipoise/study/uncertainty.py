@@ -414,7 +414,9 @@ class Uncertainty:
         tasks = range(len(self.aligned))
         blocks = self.block_of(without.shape[-1])
         task_sets: list[tuple[int, ...]] = [(t,) for t in tasks]
-        task_sets += [tuple(tasks)] if len(values) > len(self.aligned) else []
+        if len(values) > len(self.aligned):
+            defined = tuple(t for t in tasks if not np.isnan(values[t]).any())
+            task_sets.append(defined or tuple(tasks))
         cells = []
         for chosen, task_values in zip(task_sets, values, strict=True):
             sums: Floats = np.zeros(without.shape[1:])

@@ -33,17 +33,22 @@ from equipoise.inference import (
     family,
     two_way,
 )
-from equipoise.inference.ballots import few_units
+from equipoise.inference.ballots import few_units, moved_values
 from equipoise.inference.intervals import best_claims
 from equipoise.inference.ranks import higher_is_better
 from equipoise.inference.resampling import Resampling
 from equipoise.metrics import Metric
 from equipoise.study.alignment import Aligned
 from equipoise.study.blocks import LABELS, hard_labels
-from equipoise.study.scoring import metrics_of_tasks, target_population
+from equipoise.study.scoring import (
+    DrawScorer,
+    DrawScores,
+    metrics_of_tasks,
+    target_population,
+)
 from equipoise.study.truth import TaskTruth, task_truths
 from equipoise.study.uncertainty import Part, Uncertainty
-from equipoise.truth.choosing import model
+from equipoise.truth.choosing import like
 from equipoise.types import (
     Annotations,
     Bools,
@@ -65,6 +70,11 @@ if TYPE_CHECKING:
     from equipoise.study.study import Settings, Study
 
 BLOCKS = 100  # of units that are left out, for metrics without a derivative
+WORK = 4_000_000_000  # items times competitors that the variants of a question may cost
+OF_SLOPES, OF_BLOCKS = 8, 800  # how often a variant scores them, with a derivative and without
+OF_DRAWS = 8  # and by a metric that meets draws, for each of them
+MANY, OF_MANY = 16, 4  # classes beyond which a class costs more, and how much
+MOST, FEWEST = 200, 4  # variants
 QUICK = ("mean_vote", "majority_vote", "dirichlet", "probabilistic_inverse_rank", "dawid_skene")
 SAME_FIT = 1e-9  # how far a truth that is fitted again may lie from itself
 YES_NO = ("negative", "positive")
@@ -94,6 +104,8 @@ class Contest:
         Makes the truth from votes again; None where it is the votes, or cannot be made again.
     attributes
         What is known of the items beside their labels.
+    spreads
+        Whether to say how much values by all metrics spread over draws of possible truths.
     """
 
     tasks: tuple[Aligned, ...]
@@ -104,19 +116,16 @@ class Contest:
     place: Ints | None = None
     fit: Fit | None = None
     attributes: "Attributes | None" = None
+    spreads: bool = False
 
     @classmethod
     def of(cls, study: "Study") -> "Contest":
         """The competitors of a study against its truth, as they were aligned."""
         tasks = study.aligned
-        metrics = [metric for metric in study.metrics if metric.labels != "draws"]
-        if not metrics:
-            got, do = "metrics that meet draws of the truth", "add a metric such as auroc"
-            raise InputError("variants", got, "one of a single truth", do)
         votes = study.votes
         contest = cls(
             tasks=tasks,
-            metrics=tuple(metrics_of_tasks(metrics, list(tasks), study.plan)),
+            metrics=tuple(metrics_of_tasks(study.metrics, list(tasks), study.plan)),
             plan=study.plan,
             settings=study.settings,
             annotations=votes,
@@ -197,11 +206,27 @@ class Contest:
         return varied._with_questions(task_truths(votes), self._places_of_votes)
 
     def with_truth(self, truth: Sequence[Plausibilities]) -> "Contest":
-        """The same against another truth of the same items, which stay in their groups."""
-        questions = [question for part in truth for question in task_truths(part)]
+        """The same against another truth of the same items, which stay in their groups.
+
+        Where a metric meets draws, a law has as many as the truth of the study.
+        """
+        parts = [self._with_draws(part, place) for place, part in enumerate(truth)]
+        questions = [question for part in parts for question in task_truths(part)]
         return self._with_questions(
             questions, lambda question: _places(question.items, self.plan.items)
         )
+
+    def _with_draws(self, truth: Plausibilities, place: int) -> Plausibilities:
+        met = any(metric.labels == "draws" for metric in self.metrics)
+        if not met or truth.law is None or truth.draws > 1:
+            return truth
+        return truth.drawn(self.draws, seed=self.settings.seed + place)
+
+    @property
+    def draws(self) -> int:
+        """How many draws the truth has; 1 of votes."""
+        fitted = (task.question.plausible for task in self.tasks)
+        return max((fit.draws for fit in fitted if fit is not None), default=1)
 
     def with_labels(self, labels: Sequence[Bools]) -> "Contest":
         """The same against labels that are taken as known, yes or no, of every task."""
@@ -213,27 +238,38 @@ class Contest:
         return self.with_truth(truths)
 
     def fit_again(self, votes: Annotations) -> Sequence[Plausibilities]:
-        """The truth of other votes by the model of this one, which must be quick and usual."""
+        """The truth of other votes by the model of this one, which must be quick."""
         fitted = [task.question.plausible for task in self.tasks]
         names = {fit.model for fit in fitted if fit is not None}
-        if len(names) > 1 or not names <= set(QUICK) or not self._is_usual_fit:
+        if len(names) > 1 or not names <= set(QUICK) or not self._is_own_fit:
             got = "a model of the truth that is not fitted again to fewer votes"
             raise InputError("variants", got, f"votes, or one of {', '.join(QUICK)}", VOTES)
-        fit = model(names.pop(), votes)
-        return [replace(fit(votes, task=task), notices=()) for task in votes.tasks]
+        return [
+            self._fit_like(fit, place, votes)
+            for place, fit in enumerate(fitted)
+            if fit is not None and fit.task in votes.tasks
+        ]
+
+    def _fit_like(self, fit: Plausibilities, place: int, votes: Annotations) -> Plausibilities:
+        """The truth of votes by the model and settings of another, with as many draws."""
+        again = replace(like(fit)(votes, task=fit.task), notices=())
+        if again.law is None or again.draws == fit.draws:
+            return again
+        return again.drawn(fit.draws, seed=self.settings.seed + place)
 
     @cached_property
-    def _is_usual_fit(self) -> bool:
-        """Whether the model with its usual settings gives the truth that was scored."""
+    def _is_own_fit(self) -> bool:
+        """Whether the model with its settings gives the truth that was scored again."""
         for task in self.tasks:
             scored = task.question.plausible
             assert scored is not None
-            again = model(scored.model, self.votes)(self.votes, task=task.question.task)
+            again = like(scored)(self.votes, task=task.question.task)
             rows = _places(scored.items, again.items)
             same = (scored.classes, scored.method) == (again.classes, again.method)
             if (rows < 0).any() or not same:
                 return False
-            if not np.allclose(again.soft[rows], scored.soft, rtol=0, atol=SAME_FIT):
+            means = again.expected[rows], scored.expected
+            if not np.allclose(*means, rtol=0, atol=SAME_FIT):
                 return False
         return True
 
@@ -372,6 +408,18 @@ def _kappa(first: Ints, second: Ints) -> float:
     return (float((first == second).sum()) * number - expected) / (number**2 - expected)
 
 
+def affordable(contest: Contest) -> int:
+    """How many variants of a contest are scored, to keep the time in bounds."""
+    if contest.metric.labels == "draws":
+        often = OF_DRAWS * contest.draws
+    else:
+        classes = len(contest.tasks[0].question.classes)
+        often = OF_BLOCKS if contest.metric.influence is None else OF_SLOPES
+        often *= classes * (OF_MANY if classes > MANY else 1)
+    cost = contest.items * len(contest.competitors) * often
+    return int(np.clip(WORK // max(cost, 1), FEWEST, MOST))
+
+
 # ---- scores ----------------------------------------------------------------------------------
 
 
@@ -393,6 +441,9 @@ class Contributions(NamedTuple):
         Number of annotators of the study.
     design, population
         How much the design tells, and whom the value speaks for.
+    drawn
+        Values in every draw of the possible truths, shape (competitors, draws), of a metric
+        that meets them; None of others.
     """
 
     values: Floats
@@ -402,6 +453,7 @@ class Contributions(NamedTuple):
     people: int
     design: Design
     population: Population
+    drawn: Floats | None = None
 
 
 @immutable(eq=False)
@@ -420,6 +472,9 @@ class Scored:
         The uncertainty taken apart, on the axes of the whole study; None once it was used.
     metric, level
         What the verdict is by, and the level of intervals.
+    spreads
+        Standard deviations of values against soft labels over draws of possible truths,
+        (metrics, competitors); nan where the contest does not want them.
     """
 
     competitors: Names
@@ -430,6 +485,7 @@ class Scored:
     parts: Contributions | None
     metric: Metric
     level: float
+    spreads: Floats
 
     @cached_property
     def good(self) -> Floats:
@@ -513,6 +569,7 @@ class _Scorer(Uncertainty):
                 {
                     metric.prepare: metric.prepare(task.seen(name, metric))
                     for metric in contest.metrics
+                    if metric.labels != "draws"
                 }
                 for name in task.scores
             ]
@@ -520,6 +577,11 @@ class _Scorer(Uncertainty):
         ]
         target = target_population(tasks, plan, contest.settings)
         super().__init__(tasks, prepared, plan, target, contest.settings.workers)
+        self.drawn: dict[tuple[int, int, int], DrawScores] = {}
+        if any(metric.labels == "draws" for metric in contest.metrics):
+            blocks = self.block_of(self.most_blocks)
+            drawing = DrawScorer.of(tasks, contest.metrics, None, blocks)
+            self.drawn = {cell: drawing.score_cell(cell) for cell in drawing.cells}
 
     def run(self) -> Scored:
         """Values, their uncertainty, and the same on the axes of the study."""
@@ -528,32 +590,84 @@ class _Scorer(Uncertainty):
         by_metric = np.array([self._values(t) for t in range(len(self.aligned))])
         values = by_metric[:, 0, label]
         tasks = tuple(int(t) for t in np.flatnonzero(~np.isnan(values).any(axis=1))) or (0,)
-        parts = {t: self._part(t, metric, label, values[t]) for t in tasks}
         mean = np.asarray(values[list(tasks)].mean(axis=0))
         defined = tasks if not np.isnan(mean).any() else ()
+        if metric.labels == "draws":
+            parts = {t: self._part_of_draws(t, label) for t in tasks}
+            table = self._table_of_draws(tasks, label, values, mean)
+        else:
+            parts = {t: self._part(t, metric, label, values[t]) for t in tasks}
+            table = self._cell(tasks, [parts[t] for t in tasks], metric, label, mean)
         return Scored(
             competitors=contest.competitors,
             tasks=tuple(self.aligned[t].question.task for t in defined),
             items=contest.items,
-            table=self._cell(tasks, [parts[t] for t in tasks], metric, label, mean),
+            table=table,
             by_metric=by_metric[list(tasks)].mean(axis=0),
             parts=self._contributions(label, parts, mean),
             metric=metric,
             level=contest.settings.level,
+            spreads=self._spreads(tasks),
         )
+
+    def _spreads(self, tasks: tuple[int, ...]) -> Floats:
+        """Standard deviations over draws, (metrics, competitors), of the average of tasks."""
+        metrics, models = self.contest.metrics, range(len(self.contest.competitors))
+        spreads = np.full((len(metrics), len(models)), np.nan)
+        soft = LABELS.index("soft")
+        for k, metric in enumerate(metrics):
+            if not self.contest.spreads:
+                break
+            if metric.labels == "draws":
+                drawn = [[self.drawn[t, k, m].drawn[soft] for m in models] for t in tasks]
+                spreads[k] = np.mean(drawn, axis=0).std(axis=1, ddof=0)
+                continue
+            parts = [
+                np.diag(self._over_draws(t, metric, soft))
+                for t in tasks
+                if (fit := self.aligned[t].question.plausible) is not None and fit.draws > 1
+            ]
+            spreads[k] = np.sqrt(np.sum([np.zeros(len(models)), *parts], axis=0)) / len(tasks)
+        return spreads
 
     def _values(self, t: int) -> list[list[Floats]]:
         """Values of one task by every metric and kind of label."""
         question = self.aligned[t].question
         once = np.ones((len(question.items), 1), dtype=np.uint8)
-        shares = list(question.shares)
+        shares, models = list(question.shares), range(len(self.contest.competitors))
         return [
             [
-                self.values_with(t, metric, label, shares, once)[:, 0]
+                np.array([self.drawn[t, k, m].values[label] for m in models])
+                if metric.labels == "draws"
+                else self.values_with(t, metric, label, shares, once)[:, 0]
                 for label in range(len(LABELS))
             ]
-            for metric in self.contest.metrics
+            for k, metric in enumerate(self.contest.metrics)
         ]
+
+    def _part_of_draws(self, t: int, label: int) -> Part:
+        """Derivatives by items of the first metric, which meets draws."""
+        scores = self._scores(t)
+        items = np.stack([score.items[label] for score in scores])
+        return Part(items, None, np.zeros((len(scores), len(scores))), None)
+
+    def _scores(self, t: int) -> list[DrawScores]:
+        return [self.drawn[t, 0, m] for m in range(len(self.contest.competitors))]
+
+    def _table_of_draws(
+        self, tasks: tuple[int, ...], label: int, values: Floats, mean: Floats
+    ) -> TwoWay:
+        """Values of the first metric as `evaluate` has them, of a task or of the average."""
+        by_task = [self._scores(t) for t in range(len(self.aligned))]
+        without, drawn = (
+            np.array([[getattr(score, name)[label] for score in row] for row in by_task])
+            for name in ("without", "drawn")
+        )
+        several = [mean] * (len(self.aligned) > 1)
+        cells = self.cells_of_draws(
+            self.contest.metric, np.stack([*values, *several]), without, drawn
+        )
+        return cells[-1] if len(tasks) > 1 else cells[tasks[0]]
 
     def _contributions(
         self, label: int, parts: Mapping[int, Part], mean: Floats
@@ -581,9 +695,8 @@ class _Scorer(Uncertainty):
                     units[m] += share * np.bincount(code, line, number)
             voted &= ballots is not None and ballots.named and part.slopes is not None
             if voted and ballots is not None and part.slopes is not None:
-                deviation = ballots.deviations(LABELS[label])
-                slopes = part.slopes[:, ballots.item]
-                moved.append(share * np.einsum("mvk,vk->mv", slopes, deviation))
+                every = slice(0, len(ballots.item))
+                moved.append(share * moved_values(part.slopes, ballots, every, LABELS[label]))
                 cells.append(code[ballots.item] * people + ballots.annotator)
         if leverage is None:
             units *= np.sqrt(design.unit_factor)
@@ -596,8 +709,13 @@ class _Scorer(Uncertainty):
         if voted and design.df_annotators > 0:
             cell, sums = _sums_by_cell(cells, moved)
             votes = np.sqrt(design.annotator_factor) * sums
+        drawn = None
+        if self.contest.metric.labels == "draws":
+            scores = [self._scores(t) for t in tasks]
+            drawn = np.array([[x.drawn[label] for x in row] for row in scores]).mean(axis=0)
         return Contributions(
             values=mean,
+            drawn=drawn,
             units=units,
             votes=votes,
             cell=cell,
@@ -646,7 +764,18 @@ def contrasts(
     whom = parts[0].population
     if not counted and whom.reason is Reason.NONE:
         whom = replace(whom, annotators=False, reason=Reason.FIXED)
-    return two_way(values, units, None, design=design, population=whom, votes=votes)
+    table = two_way(values, units, None, design=design, population=whom, votes=votes)
+    return replace(table, draws=_draw_covariances(parts, weights))
+
+
+def _draw_covariances(parts: Sequence[Contributions], weights: Floats) -> Floats:
+    """Covariances of contrasts over draws of the possible truths; 0 where none are met."""
+    drawn = [part.drawn for part in parts if part.drawn is not None]
+    number = min((len(x.T) for x in drawn if len(x.T) > 1), default=1)
+    if len(drawn) < len(parts) or number < 2:
+        return np.zeros((len(weights), len(weights)))
+    wide = [np.broadcast_to(x[:, :number], (len(x), number)) for x in drawn]
+    return np.atleast_2d(np.cov(weights @ np.concatenate(wide)))
 
 
 def _vote_covariances(parts: Sequence[Contributions], weights: Floats) -> tuple[Floats, Floats]:

@@ -105,6 +105,7 @@ from equipoise.types import (
     hint,
     immutable,
     notice,
+    refusing_wrong_types,
     require_finite,
 )
 
@@ -156,6 +157,7 @@ class GladFit:
 _PRIORS = {"default": GladPrior(), "paper": GladPrior(sigma_b=1000.0, mu_c=0.0, sigma_c=1.0)}
 
 
+@refusing_wrong_types
 def glad(
     annotations: Annotations,
     *,

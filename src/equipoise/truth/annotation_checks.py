@@ -24,6 +24,7 @@ from equipoise.types import (
     hint,
     listed,
     notice,
+    refusing_wrong_types,
     vote_counts,
 )
 
@@ -37,6 +38,7 @@ ONE_ANNOTATOR = Notice(
 ROOM = 64_000_000  # bytes of confusion matrices that are worth a look at odd annotators
 
 
+@refusing_wrong_types
 def cautions(
     annotations: Annotations, task: str = "", *, fit: Plausibilities | None = None
 ) -> list[Notice]:
@@ -180,6 +182,7 @@ def _odd_people(
     return notices
 
 
+@refusing_wrong_types
 def remarks(annotations: Annotations, truth: Plausibilities) -> list[Notice]:
     """What the user should know about how the annotations were read and the model was set.
 

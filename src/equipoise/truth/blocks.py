@@ -30,6 +30,7 @@ from equipoise.types import (
     hint,
     immutable,
     notice,
+    refusing_wrong_types,
     row_weights,
 )
 
@@ -299,6 +300,7 @@ def decided_otherwise(who: AnnotatorVotes, posterior: Floats, model: str) -> Not
     return decisions_notice(decisions(who.shares[open_], posterior[open_]), who.classes, model)
 
 
+@refusing_wrong_types
 def decisions(shares: Floats, posterior: Floats) -> Ints:
     """Items of each class by clear majority, lost by it and gained: shape (3, classes)."""
     by_model = posterior.argmax(axis=1)

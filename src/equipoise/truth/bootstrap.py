@@ -32,11 +32,13 @@ from equipoise.types import (
     Names,
     Plausibilities,
     notice,
+    refusing_wrong_types,
     require_drawn,
     require_whole,
 )
 
 
+@refusing_wrong_types
 def annotator_bootstrap(
     model: Callable[..., Plausibilities],
     annotations: Annotations,

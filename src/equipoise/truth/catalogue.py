@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 
 from equipoise.truth import ability, confusion, counts, ranking_chains, ratings
 from equipoise.truth.model import AggregationModel
-from equipoise.types import Plausibilities
+from equipoise.types import Plausibilities, refusing_wrong_types
 
 MODELS: Mapping[str, AggregationModel] = {
     model.name: model
@@ -27,6 +27,7 @@ CATALOGUE: Mapping[str, Callable[..., Plausibilities]] = {
 }
 
 
+@refusing_wrong_types
 def model_title(name: str) -> str:
     """Title of an aggregation model, with underscores as blanks where it has none.
 

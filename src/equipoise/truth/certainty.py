@@ -58,6 +58,7 @@ from equipoise.types import (
     coarsened,
     frozen,
     immutable,
+    refusing_wrong_types,
     top_share,
     unmentioned,
 )
@@ -109,6 +110,7 @@ class Certainty:
         return float(self.value[self.well_posed].mean()) if self.well_posed.any() else np.nan
 
 
+@refusing_wrong_types
 def annotation_certainty(plausibilities: Plausibilities, j: int = 1) -> Certainty:
     """Chance of the likeliest set of the j most plausible classes, item by item.
 
@@ -147,6 +149,7 @@ def annotation_certainty(plausibilities: Plausibilities, j: int = 1) -> Certaint
     return Certainty(plausibilities.items, sets, shares.mean(axis=0), error, well_posed)
 
 
+@refusing_wrong_types
 def group_certainty(plausibilities: Plausibilities, grouping: Grouping) -> Certainty:
     """Chance of the likeliest group of the most plausible class."""
     _require_items(plausibilities)
@@ -158,6 +161,7 @@ def group_certainty(plausibilities: Plausibilities, grouping: Grouping) -> Certa
     return Certainty(plausibilities.items, names, value, error, posed)
 
 
+@refusing_wrong_types
 def mass_certainty(plausibilities: Plausibilities, grouping: Grouping) -> Certainty:
     """Chance of the likeliest group with the largest mass."""
     return annotation_certainty(coarsened(plausibilities, grouping))

@@ -42,6 +42,7 @@ from equipoise.types import (
     hint,
     joined,
     notice,
+    refusing_wrong_types,
     vote_counts,
 )
 
@@ -55,6 +56,7 @@ FOLDS = 5  # of held-out votes
 RARE = 10  # items that a class of several must have
 
 
+@refusing_wrong_types
 def suitable(annotations: Annotations) -> Names:
     """Names of the models that can take these annotations, the recommended one first.
 
@@ -79,6 +81,7 @@ def suitable(annotations: Annotations) -> Names:
     )
 
 
+@refusing_wrong_types
 def recommended(annotations: Annotations) -> tuple[str, str]:
     """The model to start with, and why."""
     name = suitable(annotations)[0]
@@ -88,6 +91,7 @@ def recommended(annotations: Annotations) -> tuple[str, str]:
     return name, f"{name}, because {why}."
 
 
+@refusing_wrong_types
 def companions(annotations: Annotations) -> Names:
     """Models to fit beside the recommended one: where they differ, look before trusting."""
     first, *others = suitable(annotations)
@@ -99,6 +103,7 @@ def companions(annotations: Annotations) -> Names:
     )
 
 
+@refusing_wrong_types
 def model(
     name: str,
     annotations: Annotations,
@@ -136,9 +141,38 @@ def model(
     if reliability is not None:
         how["reliability"] = reliability
     if prior is not None and record.prior is not None:
-        how[record.prior.keyword] = _prior(record, prior)
+        how["prior"] = _prior(record, prior)
     if record.chains and chain is not None:
         how["chain"] = chain
+    return partial(record.fit, **how) if how else record.fit
+
+
+def like(truth: Plausibilities, *, reliability: float | None = None) -> Model:
+    """The model with the settings that made a truth, to be fitted again.
+
+    Parameters
+    ----------
+    reliability
+        How much a vote is worth; None is as much as there.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> votes = Annotations(kind="binary", items=("a",), classes=("no", "yes"),
+    ...     item=np.array([0, 0]), label=np.array([1, 0]))
+    >>> truth = MODELS["dirichlet"].fit(votes, reliability=2.0, prior=0.5)
+    >>> like(truth)(votes).method == truth.method
+    True
+    """
+    record = MODELS[choice("model", truth.model, tuple(MODELS))]
+    facts, how = truth.parameters, dict[str, Any]()
+    if record.prior is not None and "prior" in facts:
+        how["prior"] = facts["prior"]
+    if record.reliability is not None:
+        how["reliability"] = facts["reliability"] if reliability is None else reliability
+    if record.chains:
+        names = ("draws", "burn_in", "thin", "seed")
+        how["chain"] = Chain(**{name: facts[name] for name in names if name in facts})
     return partial(record.fit, **how) if how else record.fit
 
 
@@ -212,6 +246,7 @@ def _refuse_threshold(
         raise InputError(where, "none", scale, do)
 
 
+@refusing_wrong_types
 def fitted(
     annotations: Annotations, models: Iterable[str] | Mapping[str, Model], task: str
 ) -> dict[str, Plausibilities]:
@@ -257,6 +292,7 @@ class Decisions(NamedTuple):
     rarer: float
 
 
+@refusing_wrong_types
 def disagreement(fits: Mapping[str, Plausibilities]) -> Floats:
     """Largest total variation between any two models' means, shape (items,)."""
     means = [truth.mean for truth in fits.values()]
@@ -274,6 +310,7 @@ def _tops(mean: Floats) -> Bools:
     return np.asarray(mean >= mean.max(axis=1, keepdims=True) - TIE)
 
 
+@refusing_wrong_types
 def decisions(fits: Mapping[str, Plausibilities]) -> list[Decisions]:
     """Every pair of models with the number of items they decide differently."""
     pairs = []
@@ -300,6 +337,7 @@ def _of_rarer(first: Plausibilities, second: Plausibilities, apart: Bools) -> fl
     return float((apart & either).sum() / either.sum())
 
 
+@refusing_wrong_types
 def contested(fits: Mapping[str, Plausibilities]) -> list[str]:
     """Items that any two models decide differently, the widest gap first."""
     pairs = [differ(truth, other) for truth, other in combinations(fits.values(), 2)]
@@ -337,6 +375,7 @@ def verdict(fits: Mapping[str, Plausibilities]) -> list[Notice]:
     return [notice("models_disagree", text, pairs=differing, items=named)]
 
 
+@refusing_wrong_types
 def held_out(
     annotations: Annotations,
     models: Iterable[str] | Mapping[str, Model],

@@ -90,6 +90,7 @@ from equipoise.types import (
     hint,
     immutable,
     ratio,
+    refusing_wrong_types,
     require_whole,
 )
 
@@ -115,6 +116,7 @@ class Fit:
     most: int = 2000
 
 
+@refusing_wrong_types
 def dawid_skene(
     annotations: Annotations,
     *,
@@ -337,6 +339,7 @@ class Probit:
         return np.asarray(-0.5 * (self.bias**2 + (self.log_scale - _USUAL) ** 2))
 
 
+@refusing_wrong_types
 def dawid_skene_ordinal(
     annotations: Annotations, *, fit: Fit | None = None, task: str = ""
 ) -> Plausibilities:

@@ -36,7 +36,7 @@ votes this is the mean vote,
 `probabilistic_inverse_rank`: a Dirichlet around the normalised inverse ranks. They are
 normalised before they are scaled, so the reliability :math:`\gamma` does not grow with the
 number of readings. The paper has no prior; with ``prior=0`` (default) classes that nobody
-mentions stay impossible. ``preset="notebook"`` is what the public notebook does: ties in full
+mentions stay impossible. ``prior="notebook"`` is what the public notebook does: ties in full
 and 0.01 for every class, which at 419 classes and :math:`\gamma` = 10 is 29 % of the mass on
 classes that nobody mentioned,
 
@@ -129,6 +129,7 @@ from equipoise.types import (
     immutable,
     listed,
     notice,
+    refusing_wrong_types,
     row_weights,
 )
 from equipoise.types import number as shown
@@ -143,6 +144,7 @@ MOST_RELIABILITY = 1e8  # beyond which posteriors are not exact any more
 _PRESETS = {"paper": ("split", 0.0), "full ties": ("full", 0.0), "notebook": ("full", 0.01)}
 
 
+@refusing_wrong_types
 def mean_vote(annotations: Annotations, *, task: str = "") -> Plausibilities:
     """Share of votes per class; one draw."""
     votes = entries(annotations, task)
@@ -157,6 +159,7 @@ def mean_vote(annotations: Annotations, *, task: str = "") -> Plausibilities:
     )
 
 
+@refusing_wrong_types
 def majority_vote(annotations: Annotations, *, task: str = "") -> Plausibilities:
     """Hard labels as plausibilities; one draw."""
     votes = entries(annotations, task)
@@ -177,6 +180,7 @@ def majority_vote(annotations: Annotations, *, task: str = "") -> Plausibilities
     )
 
 
+@refusing_wrong_types
 def dirichlet(
     annotations: Annotations,
     *,
@@ -228,6 +232,7 @@ def dirichlet(
     )
 
 
+@refusing_wrong_types
 def inverse_rank(
     annotations: Annotations, *, ties: str = "split", task: str = ""
 ) -> Plausibilities:
@@ -247,11 +252,12 @@ def inverse_rank(
     )
 
 
+@refusing_wrong_types
 def probabilistic_inverse_rank(
     annotations: Annotations,
     *,
     reliability: float = 20.0,
-    preset: str = "paper",
+    prior: str = "paper",
     task: str = "",
 ) -> Plausibilities:
     """Dirichlet plausibilities around inverse ranks.
@@ -260,11 +266,11 @@ def probabilistic_inverse_rank(
     ----------
     reliability
         The factor gamma; published 10, 20, 30, 50, 100.
-    preset
+    prior
         ``paper`` (ties split, no prior), ``full ties`` (ties full, no prior), ``notebook``
         (ties full, prior 0.01 for every class: as the published figures).
     """
-    choice("probabilistic_inverse_rank, preset", preset, tuple(_PRESETS))
+    choice("probabilistic_inverse_rank, prior", prior, tuple(_PRESETS))
     if not 0 < reliability <= MOST_RELIABILITY:
         raise InputError(
             "probabilistic_inverse_rank",
@@ -272,18 +278,19 @@ def probabilistic_inverse_rank(
             f"a positive number up to {MOST_RELIABILITY:g}",
             "20 is the default",
         )
-    ties, prior = _PRESETS[preset]
-    vote_prior = VotePrior(np.full(len(annotations.classes), prior), f"prior {prior:g}")
+    ties, pseudo = _PRESETS[prior]
+    shapes = np.full(len(annotations.classes), pseudo)
+    vote_prior = VotePrior(shapes, f"prior {pseudo:g}")
     votes = _rank_entries(annotations, task, share_ties=ties == "split")
     is_gold = _gold_items(annotations, votes, task)
     return _from_posterior(
         votes,
         _dirichlet_posterior(reliability * votes.shares, vote_prior, votes, is_gold),
-        method=f"probabilistic inverse rank (reliability {reliability:g}, {preset})",
+        method=f"probabilistic inverse rank (reliability {reliability:g}, {prior})",
         model="probabilistic_inverse_rank",
         task=task,
-        parameters={"reliability": reliability, "preset": preset},
-        rest_shape=prior,
+        parameters={"reliability": reliability, "prior": prior},
+        rest_shape=pseudo,
         notices=unused_confidence(annotations, "probabilistic inverse rank"),
     )
 
@@ -754,6 +761,7 @@ MODELS = (
             "or votes per class",
             words=PRIORS,
         ),
+        limit="mean_vote",
         references=("stutz2025",),
     ),
     AggregationModel(
@@ -783,8 +791,8 @@ MODELS = (
             help="`paper` (default), `full ties` or `notebook`",
             words=tuple(_PRESETS),
             numbers=False,
-            keyword="preset",
         ),
+        limit="inverse_rank",
         references=("stutz2025",),
     ),
 )

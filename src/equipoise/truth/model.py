@@ -35,15 +35,12 @@ class Prior:
         Words that it knows; the first is the default.
     numbers
         Whether it takes a number, too.
-    keyword
-        Its keyword in Python.
     """
 
     expected: str
     help: str
     words: Names = ()
     numbers: bool = True
-    keyword: str = "prior"
 
 
 @immutable(kw_only=True)
@@ -75,6 +72,8 @@ class AggregationModel:
         Models to fit beside it, where they suit: where they differ, look before trusting.
     reliability, prior
         Settings that it understands; None where it has none.
+    limit
+        The model that it becomes where annotators are fully trusted; empty where none.
     threshold
         Whether it needs to know where ratings become "at least".
     chains
@@ -102,6 +101,7 @@ class AggregationModel:
     companions: Names = ()
     reliability: Reliability | None = None
     prior: Prior | None = None
+    limit: str = ""
     threshold: bool = False
     chains: bool = False
     same_draws: bool = False

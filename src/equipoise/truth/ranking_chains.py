@@ -67,9 +67,10 @@ Examples
 array([[0.44, 0.49, 0.07]])
 """
 
+from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -99,7 +100,9 @@ from equipoise.types import (
     immutable,
     notice,
     ratio,
+    refusing_wrong_types,
     require_drawn,
+    require_keywords,
     require_whole,
 )
 
@@ -141,6 +144,16 @@ class Chain:
     workers: int = 0
 
 
+class ChainLength(TypedDict, total=False):
+    """What may be said of a `Chain` without making one."""
+
+    draws: int
+    burn_in: int
+    thin: int
+    seed: int
+
+
+@refusing_wrong_types
 def plackett_luce(
     annotations: Annotations,
     *,
@@ -148,6 +161,7 @@ def plackett_luce(
     prior: str | float = "iid",
     chain: Chain | None = None,
     task: str = "",
+    **length: Unpack[ChainLength],
 ) -> Plausibilities:
     """Draws of plausibilities from partial rankings with ties.
 
@@ -158,9 +172,12 @@ def plackett_luce(
     prior
         ``iid``, ``notebook``, or the shape alpha of every class.
     chain
-        Draws kept, burn-in, thinning and seed.
+        Draws kept, burn-in, thinning, seed and threads.
+    **length
+        ``draws``, ``burn_in``, ``thin`` and ``seed`` in place of those of the chain.
     """
-    how = chain or Chain()
+    require_keywords(length, tuple(ChainLength.__annotations__))
+    how = replace(chain or Chain(), **length)
     _check(reliability, how)
     readings = collect_readings(annotations, task, model="plackett_luce")
     shapes = _prior(readings, prior)
@@ -330,6 +347,7 @@ def split_r_hat(draws: Floats) -> Floats:
     return np.sqrt(ratio(total, within, 1.0))
 
 
+@refusing_wrong_types
 def plackett_luce_ml(
     annotations: Annotations,
     *,
@@ -460,6 +478,7 @@ MODELS = (
             help="`iid` (default), `notebook` or a number",
             words=_PRIORS,
         ),
+        limit="plackett_luce_ml",
         chains=True,
         references=("caron2012", "stutz2025"),
     ),

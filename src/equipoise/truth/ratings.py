@@ -54,6 +54,7 @@ from equipoise.types import (
     hint,
     immutable,
     notice,
+    refusing_wrong_types,
     require_unique,
     row_weights,
 )
@@ -130,6 +131,7 @@ class Moments:
             )
 
 
+@refusing_wrong_types
 def normal(
     annotations: Annotations,
     *,
@@ -157,6 +159,7 @@ def normal(
     return truth.noted(task=task, notices=notices)
 
 
+@refusing_wrong_types
 def normal_of_moments(
     moments: Moments, *, threshold: float, prior: NormalPrior | None = None
 ) -> Plausibilities:

@@ -162,6 +162,7 @@ from equipoise.types.predictions import (
     duplicate_notices,
 )
 from equipoise.types.records import immutable
+from equipoise.types.signatures import refusing_wrong_types
 from equipoise.types.votes import (
     Votes,
     added_votes,

@@ -704,6 +704,11 @@ class Plausibilities:
         return self._full(*self.law.centred(self.start).mean(self.start))
 
     @property
+    def expected(self) -> ItemsByClasses:
+        """Mean by the law where there is one, else over draws, shape (items, classes)."""
+        return self.mean if self.law is None else self._full(*self.law.mean(self.start))
+
+    @property
     def _bytes(self) -> int:
         """Memory of all draws."""
         return self.draws * (len(self.label) + len(self.items)) * 8

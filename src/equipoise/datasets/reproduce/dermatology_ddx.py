@@ -1,7 +1,7 @@
 """Stutz et al.: how certain 9,602 differential diagnoses leave 1,947 skin cases.
 
 Plackett-Luce with every reading repeated (the prior of the public notebook, 1,000 draws after
-500) and probabilistic inverse ranks (the preset of the notebook, exact). Medium reliability
+500) and probabilistic inverse ranks (the prior of the notebook, exact). Medium reliability
 is three repetitions; the paper does not say which factor of the inverse ranks goes with it, so
 the correlation is shown for 20 and 30. Agreement counts ties in full, on cases with at least
 three readings. The paper shows mean certainties in a figure without numbers.
@@ -72,7 +72,7 @@ def reproduce(tell: Progress = silent, chain: Chain = CHAIN) -> Reproduction:
             "0.3790 on average, with a standard deviation of 0.0009.",
             f"PL n: Plackett-Luce, each reading n times, prior of the public notebook, "
             f"{chain.draws:,} draws after {chain.burn_in:,}. PrIRN g: probabilistic inverse "
-            "ranks with factor g, preset of the notebook, exact.",
+            "ranks with factor g, prior of the notebook, exact.",
             f"Agreement: on cases with at least {LEAST_READINGS} readings, ties in full.",
         ),
         formats={"value": (".4f", "g")},
@@ -88,7 +88,7 @@ def _certainties(study: DermatologyDataset, chain: Chain, tell: Progress) -> dic
         certainty["conditions", f"PL {times}"] = annotation_certainty(truth).value
         certainty["risk", f"PL {times}"] = group_certainty(truth, study.risk).value
     for factor in FACTORS:
-        truth = probabilistic_inverse_rank(readings, reliability=factor, preset="notebook")
+        truth = probabilistic_inverse_rank(readings, reliability=factor, prior="notebook")
         certainty["conditions", f"PrIRN {factor}"] = annotation_certainty(truth).value
     return certainty
 

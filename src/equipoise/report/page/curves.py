@@ -74,7 +74,7 @@ class _Curve:
 
 def draw_lines(chart: Lines, styles: ModelStyles) -> Figure | None:
     """Lines over steps or numbers, or points; None where nothing has two places."""
-    if not chart.lines:
+    if chart.square or not chart.lines:
         return _draw_points(chart, styles)
     drawn = [line for line in chart.lines if _defined_points_of(line)]
     places = {point for line in drawn for point in _defined_points_of(line)}
@@ -134,18 +134,23 @@ def _draw_points(chart: Lines, styles: ModelStyles) -> Figure | None:
         body += [stroke((0, up(t)), (100, up(t)), "grid") for t in up.ticks(4)]
     if chart.diagonal:
         body.append(stretched(HIGH, _diagonal(frame)))
+    body += [stretched(HIGH, curve(frame.places(line.points), "curve equal"))
+             for line in chart.lines]  # fmt: skip
     pair = styles.pair(point.model for point in points)
     spots = frame.places([(point.x, point.y) for point in points])
     body += [
         dot(
             *spot,
-            styles.tone(point.model, pair),
+            styles.tone(point.model, pair) if point.labelled else "pale",
             title=point.name,
             m=styles.number(point.model),
         )
-        for point, spot in zip(points, spots, strict=True)
+        for point, spot in sorted(
+            zip(points, spots, strict=True), key=lambda row: row[0].labelled
+        )
     ]
-    names = _point_names(points, frame) if len(points) <= NAMED else []
+    few = sum(point.labelled for point in points) <= NAMED
+    names = _point_names(points, frame) if few else []
     if chart.square:
         return plane(chart, (Plot(join(body), HIGH + 8, tuple(names), described(chart)),))
     ticks = fitted(tick_labels(across, across.ticks(4), HIGH + 16))
@@ -161,7 +166,8 @@ def _plane_of_points(points: Sequence[Point], chart: Lines) -> _Frame:
     spans = [max(values) - min(values) or 1e-12 for values in (xs, ys)]
     spans = [max(spans)] * 2 if chart.square else spans
     centres = [(max(values) + min(values)) / 2 for values in (xs, ys)]
-    ends = [(m - 0.54 * s, m + 0.54 * s) for m, s in zip(centres, spans, strict=True)]
+    room = 0.64 if chart.lines else 0.54  # for names beyond the corners of what is drawn
+    ends = [(m - room * s, m + room * s) for m, s in zip(centres, spans, strict=True)]
     return _Frame(Scale(*ends[0]), Scale(*ends[1], HIGH, 8.0), HIGH)
 
 

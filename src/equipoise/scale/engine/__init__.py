@@ -69,6 +69,7 @@ Result = TypeVar("Result")
 
 KINDS = ("local", "processes", "dask", "ray")
 ENOUGH = 0.5  # seconds of work that are worth sending
+ROOM = 2**29  # bytes that tasks may take at a time, where it is said how much each takes
 _PACKAGES = {"dask": "distributed", "ray": "ray"}
 
 
@@ -113,6 +114,11 @@ class Engine:
     def is_local(self) -> bool:
         """Whether tasks share the memory of this process."""
         return self.kind == "local"
+
+    def within(self, memory: int) -> "Engine":
+        """The same, with no more threads than tasks of so many bytes fit into `ROOM`."""
+        several = min(self.workers or os.cpu_count() or 1, max(ROOM // max(memory, 1), 1))
+        return replace(self, workers=several) if self.is_local else self
 
     def map(
         self,

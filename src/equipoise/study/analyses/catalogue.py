@@ -191,6 +191,7 @@ _IN_ORDER = (
     Analysis("contested", "equipoise.study.questions.contested", of_outputs=JUDGED),
     Analysis("vote_cutoffs", "equipoise.study.questions.vote_cutoffs", of_amounts=False),
     Analysis("choices", "equipoise.study.questions.choices"),
+    Analysis("reliability", "equipoise.study.questions.reliability"),
     Analysis(
         "threshold_sweep",
         "equipoise.study.questions.label_rules",

@@ -19,7 +19,7 @@ from equipoise.scale.engine import current
 from equipoise.study import MACRO
 from equipoise.study.alignment import Aligned
 from equipoise.study.analyses.words import as_notices
-from equipoise.study.blocks import chunk_width, pair
+from equipoise.study.blocks import chunk_bytes, chunk_width, pair
 from equipoise.study.cautions import missing_classes
 from equipoise.study.scoring import metrics_of_tasks
 from equipoise.study.study import Settings, Study
@@ -96,7 +96,8 @@ class TaskScorer:
         width = chunk_width(len(counts), len(shares))
         parts = [slice(a, a + width) for a in range(0, counts.shape[1], width)]
         scored = partial(_scored_part, self, predictions, shares, counts)
-        return np.concatenate(current().map(scored, parts), axis=1)
+        engine = current().within(chunk_bytes(len(counts), len(shares)))
+        return np.concatenate(engine.map(scored, parts), axis=1)
 
     def full(self) -> Floats:
         """Value of each model on all votes, shape (models,)."""

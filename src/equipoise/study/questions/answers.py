@@ -33,7 +33,14 @@ from equipoise.inference.ranks import TIE, average_ranks, spearman
 from equipoise.study.blocks import LABELS
 from equipoise.study.result import MACRO
 from equipoise.study.truth import no_votes
-from equipoise.study.variants import Contest, Contributions, Scored, contrasts, label_kappa
+from equipoise.study.variants import (
+    Contest,
+    Contributions,
+    Scored,
+    affordable,
+    contrasts,
+    label_kappa,
+)
 from equipoise.types import (
     EXACT,
     Cell,
@@ -86,9 +93,6 @@ PAIR_CLAUSES = {
 }
 NOT_SCORED = "Nobody is scored {where}: {why}."
 WITHIN = "Only the first {most:count} variants are scored, to keep the time in bounds."
-WORK = 4_000_000_000  # items times competitors that the variants of a question may cost
-OF_SLOPES, OF_BLOCKS = 8, 800  # how often a variant scores them, with a derivative and without
-MOST, FEWEST = 200, 4  # variants
 DRAWN = 20  # variants in a chart; all are in the table
 NAMED = 3  # variants, or competitors, in a sentence
 NOTE = (
@@ -669,7 +673,7 @@ def answer(
         raise InputError(question.key, got, "a value to compare with", do)
     outcomes: list[Outcome] = []
     notices: list[Notice] = []
-    most = _affordable(contest)
+    most = affordable(contest)
     for number, variant in enumerate(question.variants(contest)):
         if number == most:
             notices.append(notice("variants_within", WITHIN, most=most))
@@ -683,14 +687,6 @@ def answer(
         if progress is not None:
             progress(number + 1, number + 2)
     return Answer(question, contest, whole, _adjusted(outcomes, whole), tuple(notices))
-
-
-def _affordable(contest: Contest) -> int:
-    """How many variants are scored."""
-    often = OF_BLOCKS if contest.metric.influence is None else OF_SLOPES
-    classes = len(contest.tasks[0].question.classes)
-    cost = contest.items * classes * len(contest.competitors) * often
-    return int(np.clip(WORK // max(cost, 1), FEWEST, MOST))
 
 
 def _outcome(variant: Variant, whole: Scored, contest: Contest, question: Question) -> Outcome:

@@ -1,8 +1,9 @@
 """Clear cases: does the verdict depend on the items whose truth the votes leave open?
 
 The certainty of an item is the probability that its leading class really is the most plausible
-one, by a Dirichlet distribution over its votes. Variants are the study on the items of at least
-some certainty, at cut-offs that occur; an item is clear from a certainty of 0.99 on.
+one, by the model of the truth or else by a Dirichlet distribution over its votes. Variants are
+the study on the items of at least some certainty, at cut-offs that occur; an item is clear from
+a certainty of 0.99 on.
 """
 
 from collections.abc import Iterator
@@ -23,7 +24,8 @@ def certainties(contest: Contest) -> Floats:
     votes = contest.votes
     certainty = np.full((len(votes.tasks), len(votes.items)), np.nan)
     for task in contest.tasks:
-        fit, scored = dirichlet(votes, task=task.question.task), set(task.question.items)
+        fit = task.question.plausible or dirichlet(votes, task=task.question.task)
+        scored = set(task.question.items)
         sure = dict(zip(fit.items, np.round(fit.certainty, FINE), strict=True))
         row = certainty[votes.tasks.index(task.question.task)]
         row[:] = [sure[name] if name in scored else np.nan for name in votes.items]
@@ -79,11 +81,13 @@ QUESTION = Question(
     reference="all items",
     nothing="All are equally certain, so none can be left out.",
     facts=(Column("share", "share of items", "percent"),),
-    note="Certainty: the probability, by a Dirichlet distribution over the votes, that the "
-    "class with most votes is the most plausible; which items are clear is taken as known. "
-    "They are also the easy ones, so values rise; what matters is whether gaps change.",
+    note="Certainty: the probability, by the model of the truth or else by a Dirichlet "
+    "distribution over the votes, that the leading class is the most plausible; which items "
+    "are clear is taken as known. They are also the easy ones, so values rise; what matters is "
+    "whether gaps change.",
     methods="Everybody was scored again on the items of at least some certainty, which is the "
-    "probability by Dirichlet distributions that the leading class is right [@stutz2025].",
+    "probability, by the model of the truth or else by Dirichlet distributions, that the "
+    "leading class is right [@stutz2025].",
     references=("stutz2025",),
     finish=with_open_items,
 )

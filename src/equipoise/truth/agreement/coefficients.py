@@ -99,6 +99,7 @@ from equipoise.types import (
     immutable,
     nearest,
     ratio,
+    refusing_wrong_types,
     vote_counts,
 )
 
@@ -270,6 +271,7 @@ def pairable(count: Any) -> tuple[Any, Floats]:
 
 
 # ---- any number of annotators --------------------------------------------------------------
+@refusing_wrong_types
 def krippendorff_alpha(
     annotations: Annotations,
     *,
@@ -394,6 +396,7 @@ def _alpha_of_moments(number: Floats, mean: Floats, squares: Floats) -> Compute:
     return compute
 
 
+@refusing_wrong_types
 def krippendorff_alpha_of_moments(
     moments: "Moments", *, replicates: int = 1000, seed: int = 0
 ) -> Estimate:
@@ -458,6 +461,7 @@ def _pair_agreement(count: Any, votes: Floats) -> Floats:
     return ratio(same, votes * (votes - 1))
 
 
+@refusing_wrong_types
 def percent_agreement(
     annotations: Annotations, *, task: str = "", plan: Resampling | None = None
 ) -> Estimate:
@@ -466,6 +470,7 @@ def percent_agreement(
     return mean_over_items(share, plan_for(annotations, plan))
 
 
+@refusing_wrong_types
 def fleiss_kappa(
     annotations: Annotations, *, task: str = "", plan: Resampling | None = None
 ) -> Estimate:
@@ -538,6 +543,7 @@ def same_key(key: Any, number: Floats) -> Floats:
     return np.asarray(np.bincount(code, number)[code], dtype=np.float64)
 
 
+@refusing_wrong_types
 def cohen_kappa(
     annotations: Annotations,
     pair: tuple[str, str],
@@ -570,6 +576,7 @@ def cohen_kappa(
     return mean_kappa([table[both] for table in by_class], plan_for(annotations, plan), weights)
 
 
+@refusing_wrong_types
 def cohen_kappa_pairs(
     annotations: Annotations, *, weights: str = "none", task: str = ""
 ) -> Pairs:

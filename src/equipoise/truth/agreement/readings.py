@@ -37,6 +37,7 @@ from equipoise.types import (
     dense_blocks,
     frozen,
     immutable,
+    refusing_wrong_types,
     short_repr,
     vote_counts,
 )
@@ -67,6 +68,7 @@ class ReadingAgreement:
         return float(defined.mean()) if len(defined) else np.nan
 
 
+@refusing_wrong_types
 def reading_agreement(
     annotations: Annotations, task: str = "", ties: str = "full"
 ) -> ReadingAgreement:

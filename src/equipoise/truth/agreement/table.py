@@ -49,6 +49,7 @@ from equipoise.types import (
     notice,
     plain,
     ratio,
+    refusing_wrong_types,
     short_repr,
     vote_counts,
 )
@@ -245,6 +246,7 @@ def _pairs_as_json(pairs: Pairs) -> dict[str, object]:
     }
 
 
+@refusing_wrong_types
 def agreement_table(
     annotations: Annotations,
     *,
