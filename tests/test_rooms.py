@@ -18,21 +18,22 @@ VAGUE = {
 }  # fmt: skip
 SLACK = 1.03  # how far a budget may lie above its room
 BUDGETS = {
-    "__init__": {"tokens": 303, "files": 1, "classes": 0, "vague names": 0},
+    "__init__": {"tokens": 305, "files": 1, "classes": 0, "vague names": 0},
     "__main__": {"tokens": 10, "files": 1, "classes": 0, "vague names": 0},
-    "clean": {"tokens": 55_100, "files": 24, "classes": 49, "vague names": 2},
-    "cli": {"tokens": 40_450, "files": 26, "classes": 15, "vague names": 14},
+    "clean": {"tokens": 55_500, "files": 24, "classes": 49, "vague names": 3},
+    "cli": {"tokens": 42_300, "files": 28, "classes": 15, "vague names": 16},
     "datasets": {"tokens": 5_750, "files": 11, "classes": 6, "vague names": 0},
-    "inference": {"tokens": 26_400, "files": 11, "classes": 25, "vague names": 5},
-    "kernels": {"tokens": 16_500, "files": 8, "classes": 0, "vague names": 2},
-    "metrics": {"tokens": 27_150, "files": 10, "classes": 22, "vague names": 1},
-    "read": {"tokens": 52_900, "files": 22, "classes": 29, "vague names": 8},
-    "report": {"tokens": 50_650, "files": 20, "classes": 30, "vague names": 16},
-    "scale": {"tokens": 27_200, "files": 13, "classes": 50, "vague names": 5},
-    "study": {"tokens": 125_700, "files": 55, "classes": 93, "vague names": 60},
-    "truth": {"tokens": 45_100, "files": 20, "classes": 39, "vague names": 1},
-    "types": {"tokens": 28_050, "files": 15, "classes": 48, "vague names": 1},
-    "uq": {"tokens": 43_350, "files": 22, "classes": 64, "vague names": 10},
+    "inference": {"tokens": 26_550, "files": 11, "classes": 24, "vague names": 5},
+    "kernels": {"tokens": 17_600, "files": 8, "classes": 0, "vague names": 2},
+    "metrics": {"tokens": 32_300, "files": 12, "classes": 25, "vague names": 2},
+    "read": {"tokens": 58_450, "files": 23, "classes": 30, "vague names": 10},
+    "report": {"tokens": 53_350, "files": 21, "classes": 31, "vague names": 15},
+    "sets": {"tokens": 13_250, "files": 7, "classes": 10, "vague names": 5},
+    "scale": {"tokens": 27_250, "files": 13, "classes": 50, "vague names": 5},
+    "study": {"tokens": 140_950, "files": 60, "classes": 94, "vague names": 76},
+    "truth": {"tokens": 45_300, "files": 20, "classes": 40, "vague names": 1},
+    "types": {"tokens": 30_800, "files": 16, "classes": 48, "vague names": 1},
+    "uq": {"tokens": 43_450, "files": 22, "classes": 64, "vague names": 10},
 }  # fmt: skip
 
 

@@ -182,7 +182,7 @@ def read_study(
     table, models = _read_sides(options, votes, scores, classes or None)
     if options.gold == "truth" and table.like_standards:
         raise _unasked_standard(table.like_standards[0])
-    elif options.gold in (table.annotators or ()):
+    if options.gold in (table.annotators or ()):
         table = table.with_gold(options.gold)
     if matched:
         table = independent(table, models, options.circular)
