@@ -103,6 +103,11 @@ _IN_ORDER = (
         "probabilities",
         quick=True,
     ),
+    Analysis(
+        "retained",
+        "equipoise.study.analyses.retained",
+        "probabilities of at least three grades",
+    ),
     Analysis("leave_one_out", "equipoise.study.questions.leave_one_out", "named annotators"),
     Analysis("alone", "equipoise.study.questions.alone", "named annotators"),
     Analysis(
