@@ -32,7 +32,7 @@ def test_areas_are_those_of_the_metric_and_rules_that_know_the_order_win():
     finding = analyse(Study.of(models, truth, metrics=["quadratic_weighted_kappa"]))
     areas, worst = finding.tables
     by_rule = {row["rule"]: row for row in areas.rows}
-    for rule, title in (("rps", "ranked probability score"), ("brier", "Brier score")):
+    for rule, title in (("rps", "RPS"), ("brier", "Brier score")):
         row = by_rule[title]
         mean = metrics.retained_samples_area(label, chance, score=rule)
         assert row["kappa"] == pytest.approx(mean, abs=1e-12)
@@ -42,11 +42,11 @@ def test_areas_are_those_of_the_metric_and_rules_that_know_the_order_win():
         how = {"score": rule, "metric": "cost", "scale": "paper"}
         paper = metrics.retained_samples_area(label, chance, **how)
         assert row["cost_area"] == pytest.approx(paper, abs=1e-12)
-    ordered = by_rule["ranked probability score"]
+    ordered = by_rule["RPS"]
     assert ordered["kappa"] > by_rule["Brier score"]["kappa"]
     assert ordered["kappa_gain_low"] > 0 > ordered["cost_gain_low"]
-    assert np.isnan(by_rule["Brier score"]["kappa_gain"])
-    first = [row for row in worst.rows if row["rule"] == "ranked probability score"]
+    assert by_rule["Brier score"]["kappa_gain"] == "reference"
+    first = [row for row in worst.rows if row["rule"] == "RPS"]
     scores = metrics.item_scores("ranked_probability_score", label, chance)
     assert_allclose([row["score"] for row in first], -np.sort(-scores)[:5])
     assert first[0]["grades_off"] == 4

@@ -28,7 +28,7 @@ from equipoise.metrics._metric import fixed_block
 from equipoise.metrics.distributions import RULES
 from equipoise.metrics.selective import Retained
 from equipoise.study.alignment import Aligned
-from equipoise.study.analyses.words import as_notices
+from equipoise.study.analyses.words import as_notices, ends_of
 from equipoise.study.blocks import every_class
 from equipoise.study.study import Study
 from equipoise.types import (
@@ -50,13 +50,19 @@ REPLICATES = 200
 WIDTH = 25  # replicates at a time
 WORST = 5  # items by each rule that are listed
 DRAWN = 6  # tasks that are drawn
+NAMES = {
+    "ranked_probability_score": "RPS",
+    "squared_absolute_rps": "sa-RPS",
+    "brier_score": "Brier score",
+    "log_score": "log score",
+}
 HEIGHTS = {"quadratic_weighted_kappa": "kappa", "expected_cost": "cost"}
 NOTE = (
     "Items are sorted by a scoring rule of the model's own probabilities; the worst go, up to "
     "20 %, and the decisions on the rest are scored again. A rule that finds the grades that "
     "are far off lets kappa rise, and the cost fall, fast. Errors (±) are bootstrap standard "
     "errors over items; those of a difference are smaller, because rules share the items. "
-    "The log score stays the same for every wrong grade, and so does not see how far off it is."
+    "RPS: ranked probability score; sa-RPS: its squared absolute form, which is not proper."
 )
 METHODS = (
     "Scoring rules were compared by retained-samples curves: quadratic weighted kappa and "
@@ -167,17 +173,16 @@ def _area_row(
     row: dict[str, Any] = {
         "task": aligned.question.task,
         "model": curve.model,
-        "rule": Retained(score=curve.rule).rule.title,
+        "rule": NAMES[curve.rule],
     }
     for metric, short in HEIGHTS.items():
         area = curve.areas[metric]
-        gain = (
-            np.full_like(area, np.nan) if curve is reference else area - reference.areas[metric]
-        )
         row |= {short: area[0], f"{short}_error": area[1:].std(ddof=1)}
-        low, high = np.quantile(gain[1:], [0.025, 0.975])
-        gains = {"gain": gain[0], "gain_low": low, "gain_high": high}
-        row |= {f"{short}_{name}": value for name, value in gains.items()}
+        row[f"{short}_gain"] = "reference"
+        if curve is not reference:
+            gain = area - reference.areas[metric]
+            ends = np.quantile(gain[1:], [0.025, 0.975])
+            row |= ends_of(f"{short}_gain", gain[0], ends)
         row[f"{short}_area"] = 20 * area[0] * (grades if short == "cost" else 1)
     return row
 
@@ -211,7 +216,7 @@ def _worst_rows(aligned: Aligned, curve: RetainedCurves) -> Iterator[dict[str, A
         yield {
             "task": truth.task,
             "model": curve.model,
-            "rule": Retained(score=curve.rule).rule.title,
+            "rule": NAMES[curve.rule],
             "rank": rank,
             "item": truth.items[i],
             "label": truth.classes[label],
@@ -256,7 +261,7 @@ def _chart(
         y=title,
         lines=[
             Line(
-                Retained(score=curve.rule).rule.title,
+                NAMES[curve.rule],
                 [
                     (float(x), float(y))
                     for x, y in zip(way.removed, curve.heights[metric], strict=True)
@@ -275,7 +280,7 @@ def _sentence(aligned: Aligned, curves: Sequence[RetainedCurves]) -> str:
     kappa = {curve.rule: curve.areas["quadratic_weighted_kappa"] for curve in curves}
     top = max(kappa.values(), key=lambda area: np.nan_to_num(area[0], nan=-2.0))
     near = [
-        Retained(score=rule).rule.title
+        NAMES[rule]
         for rule, area in kappa.items()
         if not (area[0] < top[0] and np.quantile(top[1:] - area[1:], 0.025) > 0)
     ]
