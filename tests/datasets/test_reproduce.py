@@ -214,6 +214,6 @@ def test_dermatology_charts_and_expected_risk(dermatology):
     assert value[dermatology_ddx.RISK, "top condition, PL 3"] == pytest.approx(0.499, abs=0.01)
     names = [chart.name for chart in found.charts]
     assert names == [
-        "certainty-reliability", "certainty-sorted", "risk-certainty", "expected-risk",
-        "certainty-agreement",
+        "certainty-reliability", "certainty-sorted", "risk-certainty", "certainty-agreement",
+        "expected-risk",
     ]  # fmt: skip

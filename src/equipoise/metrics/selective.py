@@ -580,7 +580,7 @@ class _Graded(NamedTuple):
 
     def line(self, labels: Floats) -> _Line:
         """The items in line, sorted once for a truth, (classes, items)."""
-        key = blake2b(labels).digest()
+        key = blake2b(labels.tobytes()).digest()
         if key not in self.lines:
             self.lines[key] = _Line.of(labels, self)
         return self.lines[key]

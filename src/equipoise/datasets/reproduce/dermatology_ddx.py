@@ -143,7 +143,7 @@ def _rows(certainty: Mapping[Key, Floats], agreed: ReadingAgreement) -> list[tup
 
 def _mean_rows(certainty: Mapping[Key, Floats], risk: Floats) -> list[tuple[Key, float]]:
     """Mean certainties of sets, and what risk is expected by mass and by top condition."""
-    rows = [
+    rows: list[tuple[Key, float]] = [
         ((SET_MEAN, f"{what}, {model}"), float(np.nanmean(values)))
         for (what, model), values in certainty.items()
         if what.startswith("top ")
@@ -164,7 +164,6 @@ def _charts(
     certainty: Mapping[Key, Floats], agreed: ReadingAgreement, risk: Floats
 ) -> Iterator[Lines]:
     """Figures 6 to 8, E.14 and E.15, as far as they need no models."""
-    medium, inverse = f"PL {MEDIUM}", "PrIRN 30"
     means = {
         "PL, condition": [certainty["conditions", f"PL {n}"] for n in REPETITIONS],
         "PrIRN, condition": [certainty["conditions", f"PrIRN {g}"] for g in FACTORS],
@@ -189,6 +188,13 @@ def _charts(
             for k, (n, g) in enumerate(zip(REPETITIONS, FACTORS, strict=True))
         ],
     )
+    yield from _case_charts(certainty, agreed)
+    yield _risk_chart(risk)
+
+
+def _case_charts(certainty: Mapping[Key, Floats], agreed: ReadingAgreement) -> Iterator[Lines]:
+    """Certainty of every case: sorted, by both models, of risks, and beside agreement."""
+    medium, inverse = f"PL {MEDIUM}", "PrIRN 30"
     first = certainty["conditions", medium]
     order = np.argsort(-first, kind="stable")
     pairs = {
@@ -215,7 +221,6 @@ def _charts(
             points=[Point(title, x, y, labelled=False) for x, y in dots if scattered],
             y_range=(0.0, 1.0),
         )
-    yield _risk_chart(risk)
     enough = np.flatnonzero(agreed.readings >= LEAST_READINGS)[::DRAWN]
     yield Lines(
         name="certainty-agreement",

@@ -13,7 +13,7 @@ import numpy as np
 
 from equipoise.datasets.enhance import group_of, load_enhance
 from equipoise.datasets.reproduce import Reproduction, silent
-from equipoise.types import Annotations, Floats, Line, Lines, Progress
+from equipoise.types import Annotations, Bools, Floats, Line, Lines, Progress
 
 BINS = 20
 
@@ -71,7 +71,7 @@ def _means(votes: Annotations, task: str) -> Floats:
     return np.asarray(total[number > 0] / number[number > 0])
 
 
-def _overlap(means: Floats, present: Floats) -> float:
+def _overlap(means: Floats, present: Bools) -> float:
     from equipoise.metrics import auroc
 
     return 1 - auroc(present.astype(np.float64), means)

@@ -1,4 +1,4 @@
-"""Table 1 of Lionetti et al., as published and as it should be: are soft rankings more stable?
+"""Table 1 of Lionetti et al., as published and as it should be: how stable rankings are.
 
 Every vote of an item is drawn anew from its votes, all models are scored and ranked again, and
 the rank correlation (Spearman) with the ranks of the original votes is compared between
@@ -81,18 +81,16 @@ def _votes(task: str) -> Floats:
     return table
 
 
-def _compared(metric: Metric, scores: Floats, votes: Floats) -> dict[str, float]:
+def _compared(metric: Metric, scores: Floats, votes: Floats) -> dict[str, str | float]:
     """Correlations under redrawn votes and panels, and what tests make of them."""
     both = np.concatenate(list(_correlations(metric, scores, votes, panels=False)), axis=1)
     panels = np.concatenate(list(_correlations(metric, scores, votes, panels=True)), axis=1)
     gain = both[1] - both[0]
     of_panels = panels[1] - panels[0]
     low, high = np.quantile(of_panels, [0.025, 0.975])
-    tests = {
-        f"p_of_{number}": sign_test(
-            *(int((side * gain[:number] > 0).sum()) for side in (1, -1))
-        )
-        for number in (FEW, REPLICATES)
+    tests: dict[str, str | float] = {
+        name: sign_test(*(int((side * gain[:number] > 0).sum()) for side in (1, -1)))
+        for name, number in (("p_of_100", FEW), ("p_of_1000", REPLICATES))
     }
     return tests | {
         "share_closer": float((gain > 0).mean() + (gain == 0).mean() / 2),

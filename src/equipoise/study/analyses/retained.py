@@ -19,7 +19,7 @@ Galdran (2023), *Performance metrics for probabilistic ordinal classifiers*.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from equipoise.study.analyses.words import as_notices, ends_of
 from equipoise.study.blocks import every_class
 from equipoise.study.study import Study
 from equipoise.types import (
+    Cell,
     Column,
     Finding,
     Floats,
@@ -96,8 +97,8 @@ class RetainedCurves(NamedTuple):
 
 def analyse(study: Study) -> Finding:
     """Curves, areas with bootstrap and the worst items of every scoring rule."""
-    areas: list[dict[str, Any]] = []
-    worst: list[dict[str, Any]] = []
+    areas: list[dict[str, Cell]] = []
+    worst: list[dict[str, Cell]] = []
     charts, sentences = [], []
     for place, aligned in enumerate(study.aligned):
         curves = list(retained_curves(aligned, study))
@@ -164,13 +165,13 @@ def _best_model(curves: Sequence[RetainedCurves]) -> str:
 
 def _area_row(
     aligned: Aligned, curve: RetainedCurves, curves: Sequence[RetainedCurves]
-) -> dict[str, Any]:
+) -> dict[str, Cell]:
     """Areas of a model and a rule, their errors, and the gain over the Brier score."""
     reference = next(
         one for one in curves if (one.model, one.rule) == (curve.model, "brier_score")
     )
     grades = len(aligned.question.classes) - 1
-    row: dict[str, Any] = {
+    row: dict[str, Cell] = {
         "task": aligned.question.task,
         "model": curve.model,
         "rule": NAMES[curve.rule],
@@ -187,7 +188,7 @@ def _area_row(
     return row
 
 
-def _area_table(rows: list[dict[str, Any]]) -> Table:
+def _area_table(rows: list[dict[str, Cell]]) -> Table:
     return Table(
         name="retained_areas",
         caption="Mean kappa and cost on what is left, by scoring rule",
@@ -206,7 +207,7 @@ def _area_table(rows: list[dict[str, Any]]) -> Table:
     )
 
 
-def _worst_rows(aligned: Aligned, curve: RetainedCurves) -> Iterator[dict[str, Any]]:
+def _worst_rows(aligned: Aligned, curve: RetainedCurves) -> Iterator[dict[str, Cell]]:
     """The items that a rule finds worst, with labels, decision and score."""
     truth = aligned.question
     labels = np.stack(every_class(truth.shares), axis=1)
@@ -228,7 +229,7 @@ def _worst_rows(aligned: Aligned, curve: RetainedCurves) -> Iterator[dict[str, A
         }
 
 
-def _worst_table(rows: list[dict[str, Any]]) -> Table:
+def _worst_table(rows: list[dict[str, Cell]]) -> Table:
     return Table(
         name="worst_items",
         caption="The worst items by each scoring rule",
