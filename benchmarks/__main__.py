@@ -14,6 +14,7 @@ EVERY = (
     "seeds",
     "verdict",
     "plackett_luce",
+    "retained",
     "glad",
     "dawid_skene",
     "count_models",

@@ -12,6 +12,7 @@ CLASSES, ITEMS, READERS, LIMIT = 419, 150, 4, 2 * 2**30
 # what needs two classes, attributes of items, or a standard beside votes
 NEEDS_TWO = {
     "curves", "net_benefit", "vote_cutoffs", "threshold_sweep", "subgroups", "truths",
+    "retained",
 }  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from equipoise.datasets.reproduce import (
     Reproduction,
     cifar10h_certainty,
     dermatology_ddx,
+    rank_stability,
     recompute,
 )
 from equipoise.truth import Chain
@@ -159,3 +160,60 @@ def test_dermatology_published_figures(dermatology):
         assert value[key] == pytest.approx(
             figures["value"], abs=found.allowed(key) + fewer_draws
         )
+
+
+def test_examples_of_ordinal_scores():
+    found = recompute("ordinal-scores")
+    assert found.agreement() == (5, 7)
+    off = [row["example"] for row in found.record() if row["agrees"] is False]
+    assert off == ["eq. 3, p1", "eq. 3, p2"]
+    value = {row["example"]: row for row in found.rows}
+    assert (value["eq. 3, p1"]["rps"], value["eq. 3, p2"]["rps"]) == (9 / 32, 9 / 16)
+    truth, other = value["saying the truth"], value["not saying it"]
+    assert truth["sa_rps"] == pytest.approx(0.124)
+    assert other["sa_rps"] == pytest.approx(0.1)
+    assert all(truth[rule] < other[rule] for rule in ("rps", "brier", "log"))
+    assert value["eq. 6, asymmetric"]["sa_rps"] < value["eq. 6, symmetric"]["sa_rps"]
+
+
+@needs_data
+def test_the_sign_test_shrinks_with_replicates_and_panels_tell_nothing(monkeypatch):
+    monkeypatch.setattr(rank_stability, "REPLICATES", 200)
+    monkeypatch.setattr(rank_stability, "PANELS", 200)
+    found = recompute("rank-stability")
+    assert len(found.rows) == 10
+    assert found.verdict().startswith("No published figure can be compared")
+    for row in found.rows:
+        assert row["panel_low"] < 0 < row["panel_high"]
+        first, last = row["p_of_100"], row["p_of_1000"]
+        assert min(last, 1 - last) <= min(first, 1 - first) + 0.05
+    edema = next(row for row in found.rows if row["finding"] == "Edema")
+    assert edema["soft"] > edema["ordinary"] > 0.9
+
+
+@needs_data
+def test_labels_of_enhance():
+    found = {row["attribute"]: row for row in recompute("enhance-labels").rows}
+    assert found["Color"]["present"] == pytest.approx(0.8006, abs=1e-4)
+    assert found["Color"]["overlap"] > 0.4 > found["Asymmetry"]["overlap"]
+
+
+@pytest.mark.parametrize("name", ["ordinal-scores"])
+def test_a_reproduction_is_a_page_with_its_charts(name, tmp_path):
+    page = tmp_path / "page.html"
+    done = CliRunner().invoke(app, ["reproduce", name, "--page", str(page)])
+    assert done.exit_code == 0, done.output
+    text = page.read_text(encoding="utf-8")
+    assert text.count("<svg") >= len(recompute(name).charts)
+    assert "5 of 7 published cells agree" in text
+
+
+def test_dermatology_charts_and_expected_risk(dermatology):
+    found, value = dermatology
+    assert value[dermatology_ddx.RISK, "mass, PL 3"] == pytest.approx(0.551, abs=0.004)
+    assert value[dermatology_ddx.RISK, "top condition, PL 3"] == pytest.approx(0.499, abs=0.01)
+    names = [chart.name for chart in found.charts]
+    assert names == [
+        "certainty-reliability", "certainty-sorted", "risk-certainty", "certainty-agreement",
+        "expected-risk",
+    ]  # fmt: skip

@@ -16,6 +16,8 @@ from equipoise.metrics import (
     named,
     risk_coverage_area,
 )
+from equipoise.metrics._metric import Runs
+from equipoise.metrics.selective import _cut_tables, _Line
 from equipoise.types import InputError
 from tests.oracles import selective as slow
 
@@ -143,3 +145,43 @@ def test_bins_of_few_items_are_left_out():
 def test_steps_are_checked(steps):
     with pytest.raises(InputError, match="steps"):
         accuracy_coverage_area([0, 1], [0.2, 0.7], steps=steps)
+
+
+@pytest.mark.parametrize("ties", [1, 3, 50])
+def test_tables_of_cuts_equal_the_slow_twin(ties):
+    """Runs, soft labels, shared decisions, items that count 0: equipoise.kernels.retained."""
+    random = np.random.default_rng(ties)
+    labels = random.dirichlet([0.3, 0.3, 0.3], 40).round(1)
+    decided = np.eye(3)[random.integers(0, 3, 40)]
+    decided[:4] = [0.5, 0.5, 0.0]
+    scores = random.integers(0, 40 // ties + 1, 40) / 7
+    counts = random.integers(0, 3, (40, 5)).astype(np.uint8)
+    counts[:, 3] = 0
+    removed = np.linspace(0, 0.9, 13)
+    runs = Runs.of(-scores)
+    line = _Line(runs.order, np.append(runs.start, 40), labels[runs.order], decided[runs.order])
+    found = _cut_tables(line, counts, removed)
+    for r in range(5):
+        expected = slow.cut_tables(scores, labels, decided, counts[:, r], removed)
+        assert_allclose(found[..., r], expected, atol=1e-12)
+
+
+def test_short_names_and_parameters_in_a_name():
+    long = named("retained_samples_area:score=brier_score:metric=expected_cost:max_removed=0.3")
+    short = named("retained_samples_area:score=brier:metric=cost:max_removed=.3")
+    assert long.name == short.name
+    assert long.title == "retained-samples expected cost by Brier score"
+    assert named("retained_samples_area:score=rps").name == "retained_samples_area"
+    assert named("retained_samples_area").family != short.family
+
+
+def test_a_line_belongs_to_its_truth():
+    area = named("retained_samples_area:max_removed=0.5")
+    random = np.random.default_rng(2)
+    predicted = random.dirichlet([1, 1, 1], 30)
+    once, both = np.ones((30, 1), np.uint8), [random.dirichlet([1, 1, 1], 30) for _ in "ab"]
+    shared = area.prepare(predicted)
+    for truth in both:
+        assert area.score(truth, shared, once) == area.score(
+            truth, area.prepare(predicted), once
+        )

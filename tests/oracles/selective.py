@@ -34,3 +34,20 @@ def error_auroc(confidence, errors):
         if errors[i] == 1 and errors[j] == 0
     ]
     return float(np.mean(pairs)) if pairs else np.nan
+
+
+def cut_tables(scores, labels, decided, counts, removed):
+    """Confusion tables of what every cut leaves, (true, decided, points), of one replicate.
+
+    Every item of a run of equal scores keeps the share of the run that the cut leaves.
+    """
+    left = (1 - np.asarray(removed)) * counts.sum()
+    out = np.zeros((labels.shape[1], labels.shape[1], len(left)))
+    for point, number in enumerate(left):
+        for value in np.unique(scores):
+            run = np.flatnonzero(scores == value)
+            share = min(max(number / max(counts[run].sum(), 1e-300), 0.0), 1.0)
+            number -= counts[run].sum()
+            for i in run:
+                out[:, :, point] += share * counts[i] * np.outer(labels[i], decided[i])
+    return out

@@ -310,7 +310,7 @@ def test_slow_chains_are_noticed():
     assert [one.code for one in slow.notices][:1] == ["chains_mix_slowly"]
     assert slow.notices[0].values["error"] > 0.03
     text = worded(slow.notices[:1], command=False)[0]
-    assert text.endswith("Raise Chain(draws=...).")
+    assert text.endswith("Raise draws=....")
     few = plackett_luce(cases(hidden, 4), prior=1.0, chain=Chain(20))
     assert few.notices == ()  # rough because draws are few, not because the chain is slow
 

@@ -20,7 +20,8 @@ VOTES = Annotations(
 RANKED = Annotations.from_rankings([[[["x"], ["y"]], [["y"]]]], classes=["x", "y", "z"])
 
 
-@pytest.mark.parametrize("wrong", [None, 3, [1, 2], object(), {"a": 1, "b": 2}], ids=str)
+@pytest.mark.parametrize("wrong", [None, 3, [1, 2], object(), {"a": 1, "b": 2}],
+                         ids=["none", "number", "list", "object", "dict"])  # fmt: skip
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_whatever_is_wrong_is_refused_by_name(name, wrong):
     function = getattr(equipoise.truth, name)

@@ -111,19 +111,27 @@ def demo(options: Options) -> None:
 
 
 @verb(
-    *("name", "as_json"),
+    *("name", "page", "as_json"),
     arguments=("name",),
     texts={
+        "page": "File for a page with the table and its charts, ending in .html.",
         "as_json": "Print the recomputed rows at full precision, each with `value`, "
         "`published`, `tolerance` and `agrees` (null where nothing was published); without a "
         "name, the list.",
     },
 )
 def reproduce(options: Options) -> None:
-    """Recompute a published table from raw data and show both side by side."""
+    """Recompute a published table or figure from raw data and show both side by side.
+
+    Example: equipoise reproduce dermatology-ddx --page dermatology.html
+    """
+    from equipoise.cli.results import check_target
     from equipoise.datasets.reproduce import CATALOGUE, recompute
+    from equipoise.read.writing import write_text
+    from equipoise.report.page import render
     from equipoise.types import nearest
 
+    check_target("--page", options.page, (".html", ".htm"))
     name = options.name
     if name is None:
         _list(as_json=options.as_json)
@@ -133,6 +141,9 @@ def reproduce(options: Options) -> None:
         raise typer.BadParameter(message, param_hint="NAME")
     with progress(f"recomputing {name}") as tell:
         result = recompute(name, tell)
+    if options.page is not None:
+        write_text(options.page, render(result.report()))
+        say(f"Wrote {options.page}")
     if options.as_json:
         print_json(result.record())
     else:

@@ -7,12 +7,14 @@ pinned.
 
 from collections.abc import Callable, Mapping
 
-from equipoise.datasets import chexpert, cifar10h, dermatology_ddx, sleep_dodh
+from equipoise.datasets import chexpert, cifar10h, dermatology_ddx, enhance, sleep_dodh, vindr
 from equipoise.datasets._store import Dataset, File, Source, fetched, located
 from equipoise.datasets.chexpert import load_chexpert
 from equipoise.datasets.cifar10h import load_cifar10h
 from equipoise.datasets.dermatology_ddx import DermatologyDataset, load_dermatology_ddx
+from equipoise.datasets.enhance import load_enhance
 from equipoise.datasets.sleep_dodh import load_sleep_dodh
+from equipoise.datasets.vindr import load_vindr
 
 CATALOGUE: Mapping[str, Source] = {
     source.name: source
@@ -20,7 +22,9 @@ CATALOGUE: Mapping[str, Source] = {
         chexpert.SOURCE,
         cifar10h.SOURCE,
         dermatology_ddx.SOURCE,
+        enhance.SOURCE,
         sleep_dodh.SOURCE,
+        vindr.SOURCE,
     )
 }
 LOADERS: Mapping[str, Callable[[], Dataset]] = {
@@ -38,6 +42,8 @@ __all__ = [
     "load_chexpert",
     "load_cifar10h",
     "load_dermatology_ddx",
+    "load_enhance",
     "load_sleep_dodh",
+    "load_vindr",
     "located",
 ]

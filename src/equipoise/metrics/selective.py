@@ -97,6 +97,7 @@ Examples
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from functools import partial
+from hashlib import blake2b
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -105,7 +106,6 @@ from equipoise.metrics._metric import (
     Block,
     Influence,
     Metric,
-    Prepared,
     Runs,
     Topic,
     Truth,
@@ -126,13 +126,14 @@ from equipoise.metrics.distributions import (
     RULES,
     checked_distributions,
     expected_loss,
-    itself,
     of_probabilities,
 )
 from equipoise.metrics.ranking import auroc_metric
 from equipoise.types import (
     Floats,
     InputError,
+    Ints,
+    ItemsByReplicates,
     PerItem,
     PerReplicate,
     choice,
@@ -435,7 +436,14 @@ def _checked_steps(name: str, steps: int, *, least: int) -> None:
 
 
 _SCALES = ("mean", "paper")
-
+_SHORT = {
+    "rps": "ranked_probability_score",
+    "sa_rps": "squared_absolute_rps",
+    "brier": "brier_score",
+    "log": "log_score",
+    "qwk": "quadratic_weighted_kappa",
+    "cost": "expected_cost",
+}
 
 _HEIGHTS: Mapping[str, Metric] = {
     "quadratic_weighted_kappa": quadratic_weighted_kappa.metric(),
@@ -451,9 +459,9 @@ class Retained:
     Attributes
     ----------
     score
-        Which score sorts the items.
+        Which score sorts the items; ``rps``, ``sa_rps``, ``brier`` and ``log`` are short names.
     metric
-        What is recomputed on those that are left.
+        What is recomputed on those that are left; ``qwk`` and ``cost`` are short names.
     max_removed, points
         The curve goes from 0 to this fraction in so many points.
     scale
@@ -468,6 +476,8 @@ class Retained:
     scale: str = "mean"
 
     def __post_init__(self) -> None:
+        for name in ("score", "metric"):
+            object.__setattr__(self, name, _SHORT.get(getattr(self, name), getattr(self, name)))
         choice("retained samples, score", self.score, tuple(RULES))
         choice("retained samples, metric", self.metric, tuple(_HEIGHTS))
         choice("retained samples, scale", self.scale, _SCALES)
@@ -516,54 +526,78 @@ class Retained:
         mean = ((heights[1:] + heights[:-1]) / 2).mean(axis=0)
         return np.asarray(mean * self.width)
 
-    def reduce(self, prepared: Prepared, block: Block) -> Floats:
+    def reduce(self, prepared: "_Graded", block: Block) -> Floats:
         """Tables of every cut in every replicate, (true, decided, points, replicates).
 
         With one truth for all replicates there is one order of items; where the truth varies,
         each replicate has its own.
         """
+        counts = block.counts
         labels = np.stack([truth.positive for truth in block.classes])
-        scores = self.scored(labels, prepared)
-        decided, removed = decide(prepared), self.removed
-        counts = block.counts.T.astype(np.float64)
-        if scores.ndim == 1:
-            line, masses = Runs.of(-scores), np.ascontiguousarray(labels.T)
-            tables = [_cut_tables(line, masses, decided, times, removed) for times in counts]
-        else:
-            tables = [
-                _cut_tables(Runs.of(-score), masses, decided, times, removed)
-                for score, masses, times in zip(scores.T, labels.T, counts, strict=True)
-            ]
-        return np.stack(tables, axis=-1)
+        if labels.ndim == 2:
+            return _cut_tables(prepared.line(labels), counts, self.removed)
+        tables = [
+            _cut_tables(
+                _Line.of(labels[..., r], prepared), counts[:, [min(r, counts.shape[1] - 1)]],
+                self.removed,
+            )
+            for r in range(labels.shape[2])
+        ]  # fmt: skip
+        return np.concatenate(tables, axis=-1)
 
-    def scored(self, labels: Floats, predicted: Floats) -> Floats:
-        """Score of each item, (items, ...), for labels (classes, items, ...)."""
-        return np.round(expected_loss(labels, self.rule.prepare(predicted)), _EQUAL)
+    def prepare(self, predicted: Floats) -> "_Graded":
+        """Decisions, and what every class would cost by the score."""
+        return _Graded(decide(predicted), self.rule.prepare(predicted), {})
 
 
-def _cut_tables(
-    line: Runs, labels: Floats, decided: Floats, counts: PerItem, removed: Floats
-) -> Floats:
-    """Confusion tables of what every cut leaves, shape (true, decided, points).
+class _Line(NamedTuple):
+    """Items from the best to the worst score: order, where runs begin, labels, decisions."""
 
-    ``line`` has the items from best to worst, ``labels`` and ``decided`` are (items, classes),
-    ``counts`` is what each item counts, and ``removed`` rises.
+    order: Ints
+    start: Ints
+    labels: Floats
+    decided: Floats
+
+    @classmethod
+    def of(cls, labels: Floats, prepared: "_Graded") -> "_Line":
+        """Labels are (classes, items); runs end with the number of items."""
+        scores = np.round(expected_loss(labels, prepared.losses), _EQUAL)
+        runs = Runs.of(-scores)
+        start = np.append(runs.start, len(scores))
+        placed = (np.ascontiguousarray(x[runs.order]) for x in (labels.T, prepared.decided))
+        return cls(runs.order, start, *placed)
+
+
+class _Graded(NamedTuple):
+    """Shares of every class in the decision, and losses by class, (items, classes).
+
+    `lines` keeps the items sorted for the fixed truths that were met.
     """
-    held = np.append(0.0, np.cumsum(counts[line.order]))
-    sizes = line.sizes
-    low, high = (np.repeat(held[end], sizes) for end in (line.start, line.start + sizes))
-    left = (1 - removed) * held[-1]
-    safe = int(np.searchsorted(high, left[-1], side="right"))  # stay at every cut
-    size = np.where(high > low, high - low, 1.0)[safe:]
-    share = np.clip((left[:, None] - low[safe:]) / size, 0.0, 1.0)
-    mass = (labels * counts[:, None])[line.order]
-    chosen = decided[line.order]
-    out = np.empty((labels.shape[1], labels.shape[1], len(removed)))
-    out[:] = (mass[:safe].T @ chosen[:safe])[..., None]
-    for column, shares in enumerate(chosen[safe:].T):
-        rows = np.flatnonzero(shares)
-        out[:, column] += (share[:, rows] @ (mass[safe:][rows] * shares[rows, None])).T
-    return out
+
+    decided: Floats
+    losses: Floats
+    lines: dict[bytes, _Line]
+
+    def line(self, labels: Floats) -> _Line:
+        """The items in line, sorted once for a truth, (classes, items)."""
+        key = blake2b(labels.tobytes()).digest()
+        if key not in self.lines:
+            self.lines[key] = _Line.of(labels, self)
+        return self.lines[key]
+
+
+def _cut_tables(line: _Line, counts: ItemsByReplicates, removed: Floats) -> Floats:
+    """Confusion tables of what every cut leaves, shape (true, decided, points, replicates).
+
+    ``counts`` is what each item counts, (items, replicates); ``removed`` rises.
+    """
+    from equipoise.kernels.retained import retained_tables
+
+    left = counts.sum(axis=0, dtype=np.float64)[:, None] * (1 - removed)
+    placed = np.ascontiguousarray(counts[line.order])
+    tables = retained_tables(line.start, line.labels, line.decided, placed, left)
+    classes = line.labels.shape[1]
+    return np.asarray(tables).reshape(classes, classes, *tables.shape[1:])
 
 
 def retained_samples_curve(
@@ -593,7 +627,7 @@ def retained_samples_curve(
     curve = Retained(**how)
     labels, predicted = checked_distributions(y_true, probabilities)
     weight: Any = checked_weights(weights, len(labels)).weight[:, None]
-    tables = curve.reduce(predicted, fixed_block(labels, weight))
+    tables = curve.reduce(curve.prepare(predicted), fixed_block(labels, weight))
     return curve.removed, curve.height.finish(tables)[:, 0]
 
 
@@ -615,15 +649,16 @@ def retained_samples_area(
     """
     curve = Retained(score, metric, max_removed, points, scale)
     what = curve.metric.replace("_", " ")
+    by = "" if curve.score == Retained().score else f" by {curve.rule.title}"
     scale = "Area over the percent removed" if curve.scale == "paper" else "Mean height"
     return Metric(
         name=parameters("retained_samples_area", asdict(Retained()), asdict(curve)),
-        title=f"retained-samples {what}",
-        soft_title=f"retained-samples soft {what}",
+        title=f"retained-samples {what}{by}",
+        soft_title=f"retained-samples soft {what}{by}",
         definition=f"{scale} of the {what} when up to {exact_percent(curve.max_removed)} of "
         f"the items, those with the worst {curve.rule.title}, are removed.",
         family=f"retained {curve.score} {curve.max_removed} {curve.points}",
-        prepare=itself,
+        prepare=curve.prepare,
         reduce=curve.reduce,
         finish=curve.area,
         better=curve.height.better,

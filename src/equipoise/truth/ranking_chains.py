@@ -115,8 +115,8 @@ _SLOWER = 2.0  # times the error of as many independent draws: below, draws are 
 _HALVES = 400  # draws below which halves of chains differ by chance
 _ROUGH = 0.03  # Monte Carlo error of a plausibility above which the user is told
 _LONGER: dict[str, Value] = {
-    "more": Option("draws", python="Chain(draws=...)"),
-    "burn_in": Option("burn_in", python="Chain(burn_in=...)"),
+    "more": Option("draws"),
+    "burn_in": Option("burn_in"),
 }
 _ROUGH_TEXT = (
     "The chains mix slowly: the largest Monte Carlo error of a likeliest class is "

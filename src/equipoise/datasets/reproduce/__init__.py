@@ -10,7 +10,17 @@ from importlib import import_module
 from math import comb
 from typing import Any
 
-from equipoise.types import Names, Progress, immutable
+from equipoise.types import (
+    Chart,
+    Column,
+    Finding,
+    Names,
+    Progress,
+    Report,
+    Table,
+    columns,
+    immutable,
+)
 
 __all__ = ["CATALOGUE", "Reproduction", "describe", "recompute", "sign_test", "silent"]
 
@@ -19,6 +29,9 @@ CATALOGUE: Mapping[str, str] = {
     "cifar10h-certainty": "equipoise.datasets.reproduce.cifar10h_certainty",
     "cifar10n-label-errors": "equipoise.clean.studies.cifar10n_label_errors",
     "dermatology-ddx": "equipoise.datasets.reproduce.dermatology_ddx",
+    "enhance-labels": "equipoise.datasets.reproduce.enhance_labels",
+    "ordinal-scores": "equipoise.datasets.reproduce.ordinal_scores",
+    "rank-stability": "equipoise.datasets.reproduce.rank_stability",
 }
 Key = Names
 
@@ -54,6 +67,8 @@ class Reproduction:
     figures
         How many figures were published, where one is compared with several rows; None is as
         many as there are compared cells.
+    charts
+        What the paper draws, drawn anew.
     """
 
     title: str
@@ -66,6 +81,7 @@ class Reproduction:
     notes: Sequence[str] = ()
     formats: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     figures: int | None = None
+    charts: Sequence[Chart] = ()
 
     def key(self, row: Mapping[str, str | float]) -> Key:
         """The identifying values of a row."""
@@ -112,6 +128,10 @@ class Reproduction:
         """How many published figures come out, in one sentence."""
         agree, cells = self.agreement()
         by_row = isinstance(self.tolerance, Mapping)
+        if not cells:
+            return (
+                "No published figure can be compared: what it was computed from is not public."
+            )
         within = "the tolerance of their row" if by_row else f"{self.tolerance:g}"
         if self.figures is None:
             return f"{agree} of {cells} published cells agree within {within}."
@@ -119,6 +139,37 @@ class Reproduction:
         rows = f"{self.keys[0]}s" if len(self.keys) == 1 else "rows"
         compared = f"{self.figures} published {noun}, compared with {cells} {rows}"
         return f"{compared}: {agree} agree within {within}."
+
+    def report(self) -> Report:
+        """A page: the rows beside what was published, and the charts."""
+        compared = self.compared()
+        heads = [
+            column
+            for name in self.columns
+            for column in (
+                Column(name, name.replace("_", " "), "number"),
+                *([Column(f"published_{name}", "published", "number")] * (name in compared)),
+            )
+        ]
+        rows = [
+            {**row, **{f"published_{name}": x for name, x in (row["published"] or {}).items()}}
+            for row in self.record()
+        ]
+        table = Table(
+            name="recomputed",
+            caption="Recomputed, beside what was published",
+            columns=(*columns("text", *self.keys), *heads),
+            rows=rows,
+        )
+        finding = Finding(
+            key="recomputed",
+            title=self.title,
+            sentence=self.verdict(),
+            more=tuple(self.notes),
+            tables=(table,),
+            charts=tuple(self.charts),
+        )
+        return Report(title=self.title, findings=(finding,), scope=f"Published: {self.source}.")
 
 
 def recompute(name: str, tell: Progress = silent) -> Reproduction:

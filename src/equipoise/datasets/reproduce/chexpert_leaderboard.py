@@ -6,6 +6,7 @@ and soft AP in the form ``conditional``, which are what the paper's table shows.
 """
 
 import csv
+from collections.abc import Iterator
 from importlib.resources import files
 
 from equipoise.datasets import load_chexpert
@@ -13,7 +14,7 @@ from equipoise.datasets.reproduce import Reproduction, silent
 from equipoise.metrics import auroc, average_precision
 from equipoise.study.blocks import hard_labels
 from equipoise.study.truth import task_truths
-from equipoise.types import Names, Progress
+from equipoise.types import Line, Lines, Names, Progress
 
 KEYS = ("task", "model")
 COLUMNS = ("auroc", "soft_auroc", "average_precision", "soft_average_precision")
@@ -41,6 +42,7 @@ def reproduce(tell: Progress = silent) -> Reproduction:
             }
         )
     return Reproduction(
+        charts=tuple(_charts(rows)),
         title="CheXpert leaderboard, hard against soft labels",
         source="Lionetti et al., Clinical Uncertainty Impacts Machine Learning Evaluations, "
         "Table 4",
@@ -55,6 +57,23 @@ def reproduce(tell: Progress = silent) -> Reproduction:
             "published table shows; equipoise's default is the form 'pairs'.",
         ),
     )
+
+
+def _charts(rows: list[dict[str, str | float]]) -> Iterator[Lines]:
+    """Ordinary and soft metrics of every model and finding, as in Figure 6."""
+    for hard, title in (("auroc", "AUROC"), ("average_precision", "average precision")):
+        yield Lines(
+            name=f"hard-and-soft-{title.replace(' ', '-').lower()}",
+            caption=f"{title} with hard and with soft labels, ten models by finding",
+            alternative=f"Soft over ordinary {title}; findings in the legend.",
+            x=f"ordinary {title}",
+            y=f"soft {title}",
+            lines=[
+                Line(task, sorted((float(row[hard]), float(row[f"soft_{hard}"]))
+                     for row in rows if row["task"] == task))
+                for task in dict.fromkeys(str(row["task"]) for row in rows)
+            ],
+        )  # fmt: skip
 
 
 def _published() -> dict[Names, dict[str, float]]:

@@ -13,22 +13,27 @@ from equipoise.datasets import load_cifar10h
 from equipoise.datasets.reproduce import Reproduction, silent
 from equipoise.truth import dirichlet
 from equipoise.truth.certainty import annotation_certainty
-from equipoise.types import Names, Plausibilities, Progress
+from equipoise.types import Line, Lines, Names, Plausibilities, Progress
 
 PRIORS = (1.0, 0.5, 0.1)
 PUBLISHED = 178
 THRESHOLD = 0.99
 DRAWS, SEEDS = 1000, 10
+SHOWN, STEP = 1000, 5  # images that are drawn
 CLEAR = 0.9999  # of 1,000 draws more than ten would have to miss: a chance below 1e-18
 
 
 def reproduce(tell: Progress = silent) -> Reproduction:
     """Count exactly and with draws, for three priors."""
     annotations = load_cifar10h().annotations
+    lines: list[Line] = []
     rows: list[dict[str, str | float]] = []
     steps = len(PRIORS) * SEEDS
     for place, prior in enumerate(PRIORS):
         exact = annotation_certainty(dirichlet(annotations, prior=prior)).value
+        lowest = np.sort(exact)[:SHOWN:STEP].tolist()
+        points = [(float(STEP * k), float(value)) for k, value in enumerate(lowest)]
+        lines.append(Line(f"prior {prior:g}", points, dots=False))
         open_ = dirichlet(annotations.of_items(exact < CLEAR), prior=prior)
         counts = []
         for seed in range(SEEDS):
@@ -57,6 +62,17 @@ def reproduce(tell: Progress = silent) -> Reproduction:
         formats={"exact": ("d", "g")}
         | dict.fromkeys(("drawn", "sd_over_seeds", "drawn_at_most"), (".1f", "g")),
         figures=1,
+        charts=(
+            Lines(
+                name="lowest-certainty",
+                caption=f"Top-1 certainty of the {SHOWN:,} least certain images (Figure A.9)",
+                alternative="Certainty rises to 1 within about two hundred images.",
+                x="images, the least certain first",
+                y="certainty",
+                lines=lines,
+                y_range=(0.0, 1.0),
+            ),
+        ),
     )
 
 

@@ -148,6 +148,12 @@ _IN_ORDER = (
         of_amounts=False,
     ),
     Analysis(
+        "retained",
+        "equipoise.study.analyses.retained",
+        "probabilities of at least three grades",
+        of_amounts=False,
+    ),
+    Analysis(
         "leave_one_out",
         "equipoise.study.questions.leave_one_out",
         "named annotators",
