@@ -78,6 +78,7 @@ def test_your_own_study_comes_the_same_way(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     write_study(tmp_path)
     own = [one for one in COMMANDS if "--dataset" not in one and one.startswith("evaluate")]
+    own = [one for one in own if "dialsummeval" not in one]  # whose file is public
     assert [one.split()[0] for one in own] == ["evaluate", "evaluate"]
     for command in own:
         code, _, said = caller(monkeypatch, capsys)(*quick(command))

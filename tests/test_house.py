@@ -50,7 +50,7 @@ CATALOGUES = {  # one file for each entry, which the catalogue alone imports
     "datasets/reproduce/__init__.py", "uq/training/methods/__init__.py",
 }  # fmt: skip
 MOST = {"files": 295, "modules with one importer outside catalogues": 30,
-        "dict[str, Any]": 111, "public functions and classes": 1600}  # fmt: skip
+        "dict[str, Any]": 113, "public functions and classes": 1625}  # fmt: skip
 CHECKED_HERE = {
     "study/planning/power_analysis.py": "keywords that a caller typed become options here",
     "read/options.py": "keywords that a caller typed become options here",

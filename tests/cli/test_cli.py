@@ -394,7 +394,7 @@ def test_reproduce_prints_fifty_rows_and_how_many_cells_agree():
 def test_datasets_are_listed():
     rows = json.loads(equipoise("datasets", "--json").stdout)
     assert {row["name"] for row in rows} == {
-        "chexpert", "cifar10h", "dermatology_ddx", "sleep_dodh",
+        "chexpert", "cifar10h", "dermatology_ddx", "enhance", "sleep_dodh", "vindr",
     }  # fmt: skip
     assert "chexpert" in equipoise("datasets").stdout
 

@@ -20,7 +20,7 @@ from equipoise.types import InputError
 from tests.cli_sample import FILES, flat
 
 MOST = 32  # options that the help of `evaluate` shows
-TOTAL = 230  # that the helps of all verbs show, the groups clean and uq among them
+TOTAL = 235  # that the helps of all verbs show, the groups clean and uq among them
 VERBS = typer.main.get_command(app).commands
 
 
@@ -155,7 +155,7 @@ def test_what_python_and_the_command_line_share_stands_once(name):
     assert DEFAULTS[name] == (None if name == "labels" else shared.default)
     keywords = {field.name: field for kind in KEYWORDS for field in fields(kind)}
     taken = name in keywords
-    assert taken or name in ("gold", "prediction_layout")
+    assert taken or name in ("gold", "normalise", "prediction_layout")
     if taken:
         assert keywords[name].default == shared.default
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from equipoise.study.analyses.catalogue import ANALYSES
+from equipoise.study.analyses.catalogue import ANALYSES, OF_JUDGES
 from tests.cli_sample import FILES, QUICK, flat
 
 
@@ -61,7 +61,8 @@ def test_the_folder_holds_everything_and_is_not_overwritten_unasked(study, equip
     }  # fmt: skip
     keys = [one["key"] for one in record["report"]["findings"]]
     front = ["readers", "subgroups"]
-    rest = [name for name in ANALYSES if name not in front]
+    of_votes = [key for key, one in ANALYSES.items() if one.of_predictions]
+    rest = [name for name in of_votes if name not in (*front, *OF_JUDGES)]
     assert [key for key in keys if key in ANALYSES] == [*front, *rest]
     assert record["title"] == "votes.csv"
     assert equipoise("report", "s", "--export", "paper")[0] == 0
@@ -149,7 +150,8 @@ def test_the_answer_comes_first_and_words_are_explained(equipoise):
     assert code == 0, said
     first, _, rest = flat(out).partition(ANALYSES["ranking"].title)
     assert first.startswith(
-        "equipoise · votes.csv · 3 models, 40 items, 4 annotators By soft AUROC against the"
+        "equipoise · votes.csv · 3 models, 40 items, 4 annotators For items and annotators "
+        "like these, by soft AUROC"
     )
     assert first.index("cannot be told apart") < first.index("Holds for")
     assert ANALYSES["leave_one_out"].title in rest

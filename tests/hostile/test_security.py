@@ -13,7 +13,7 @@ MODULES = {
     *("subprocess", "pickle", "marshal", "shelve", "yaml", "dill", "cloudpickle", "socket"),
     *("urllib", "requests", "http", "ftplib", "xmlrpc", "telnetlib", "code", "pty"),
 }
-HARMLESS = {"pickle.UnpicklingError", "urllib.parse.unquote"}
+HARMLESS = {"pickle.UnpicklingError", "urllib.parse.quote", "urllib.parse.unquote"}
 CONNECTS = {"scale/engine/_clusters.py"}  # to the address that the user typed
 SENDS_WORK = {"scale/engine/_worker.py"}  # to workers that the user started or named
 OWN_CODE = {"read/user_code.py"}  # a detector that the user names is run

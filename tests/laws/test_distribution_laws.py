@@ -128,6 +128,8 @@ def taken(prepared, rows):
     if isinstance(prepared, tuple):
         parts = [taken(part, rows) for part in prepared]
         return type(prepared)(*parts) if hasattr(prepared, "_fields") else tuple(parts)
+    if isinstance(prepared, dict):  # what was kept of the whole
+        return {}
     return prepared[rows] if isinstance(prepared, np.ndarray) and prepared.ndim else prepared
 
 

@@ -8,7 +8,7 @@ import pytest
 from equipoise import Annotations, InputError, Predictions, evaluate, resample
 from equipoise.read.attributes import Attributes
 from equipoise.report.text import texts
-from equipoise.study.analyses.catalogue import ANALYSES
+from equipoise.study.analyses.catalogue import ANALYSES, OF_JUDGES
 from equipoise.study.questions import ask
 from equipoise.types import as_json, plain
 from tests.analysed import analysed, flips
@@ -24,8 +24,9 @@ SCORES = {
     for name, noise in (("good", 0.4), ("fair", 0.6), ("weak", 2.0))
 }
 FRONT = ("standings", "distance", "readers", "subgroups", "agreement", "disputed")
-LEFT_OUT = ("calibration", "net_benefit", "vote_cutoffs", "truths", "sets")
-REST = [name for name in ANALYSES if name not in FRONT]
+LEFT_OUT = ("calibration", "net_benefit", "vote_cutoffs", "truths", "sets", "retained")
+OF_LABELS = [key for key, one in ANALYSES.items() if one.of_predictions]
+REST = [name for name in OF_LABELS if name not in (*FRONT, *OF_JUDGES)]
 QUICK = {"metrics": ["auroc"], "replicates": 20, "most": 5}
 
 

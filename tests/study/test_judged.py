@@ -216,7 +216,8 @@ def test_results_long_and_wide_are_the_same_and_speak_for_items_alone() -> None:
     random = np.random.default_rng(1)
     x, y = random.normal(0.4, 0.2, 40), random.normal(0.5, 0.2, 40)
     items = [f"q{k}" for k in range(40)]
-    wide = evaluate(frame(item=items, x=x, y=y))
+    votes, systems = results_study(from_frame(frame(item=items, x=x, y=y)), {})
+    wide = evaluate(systems, votes)
     long = evaluate(frame(item=items * 2, model=["x"] * 40 + ["y"] * 40, score=[*x, *y]))
     for done in (wide, long):
         (gap,) = done.differences("mean_score")

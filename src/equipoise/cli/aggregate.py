@@ -71,6 +71,7 @@ MARK = "truth.json"
     *("draws", "burn_in", "bootstrap", "seed"),
     *("out", "overwrite", "page", "as_json"),
     arguments=("annotations",),
+    rare=("draws", "burn_in"),
     texts={
         "annotations": VOTE_FILES,
         "draws": "Draws of each chain (plackett_luce). Default: 1,000.",

@@ -70,7 +70,7 @@ VERBS = {  # its file and function, and its first sentence
     "clean rounds": ("clean_rounds:rounds", ""),
     "reproduce": (
         "datasets:reproduce",
-        "Recompute a published table from raw data and show both side by side.",
+        "Recompute a published table or figure from raw data and show both side by side.",
     ),
     "datasets": ("datasets:datasets", "List the public data sets that equipoise can load."),
     "demo": (

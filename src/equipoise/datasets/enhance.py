@@ -94,6 +94,7 @@ SOURCE = Source(
     licence="none stated by the source",
     citation="Raumanns et al. (2021), ENHANCE: A case study for skin lesion classification",
     load=load_enhance,
+    references=("raumanns2021",),
     folder="votes",
     nouns=Nouns("lesion", "rater", "attribute"),
 )

@@ -58,5 +58,6 @@ SOURCE = Source(
     citation="Nguyen et al. (2022), VinDr-CXR: An open dataset of chest X-rays with "
     "radiologist's annotations",
     load=load_vindr,
+    references=("nguyen2022",),
     nouns=Nouns("image", "radiologist", "finding"),
 )

@@ -357,10 +357,6 @@ def read_both_sides(
     paths: Sequence[AnyPath],
 ) -> tuple[Models, Annotations]:
     """Predictions and annotations of files whose roles their content tells."""
-    sides = lone_results(files_by_side(paths, (), ()))
-    if sides.votes and sides.votes[0].results:
-        votes, systems = sides.votes[0].held
-        return systems, votes
     checked = check_files(paths)
     if checked.annotations is None or not checked.predictions:
         there = "annotations" if checked.annotations is not None else "predictions"

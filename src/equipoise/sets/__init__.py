@@ -1,7 +1,7 @@
 """Prediction sets where annotators disagree: they hold what a new reader would say."""
 
+from equipoise.sets.combining import combine_p_values, drawn_labels, p_values
 from equipoise.sets.evaluation import SetsWanted, sets_finding, sets_report
-from equipoise.sets.p_values import combine_p_values, drawn_labels, p_values
 from equipoise.sets.rules import (
     Calibration,
     PredictionSets,

@@ -41,13 +41,13 @@ import numpy as np
 from equipoise.inference import Population
 from equipoise.inference.intervals import simultaneous_widths
 from equipoise.read.options import SHARED
-from equipoise.sets.coverage import Coverage
-from equipoise.sets.p_values import (
+from equipoise.sets.combining import (
     SUPPORTED,
     combine_p_values,
     drawn_labels,
     ranked_p_values,
 )
+from equipoise.sets.coverage import Coverage
 from equipoise.sets.scores import (
     SCORES,
     conformal_threshold,
@@ -306,7 +306,7 @@ def calibrate(
 
 @immutable(eq=False, kw_only=True)
 class PValueRule:
-    """Sets by p-values, see `equipoise.sets.p_values`.
+    """Sets by p-values, see `equipoise.sets.combining`.
 
     Attributes
     ----------

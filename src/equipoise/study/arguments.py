@@ -92,14 +92,14 @@ def as_study(predictions: Any, truth: Any) -> tuple[list[Predictions], Truths, s
 
 def _judged_frame(frame: Any) -> tuple[Annotations, Models]:
     """What a dataframe alone says of systems' outputs, or a refusal."""
-    from equipoise.read.headers import is_judged
+    from equipoise.read.headers import is_judged, judged_headers
     from equipoise.read.judged import are_results, judged_study, results_study
     from equipoise.read.tables import from_frame
 
     table = from_frame(frame)
     if is_judged(table, {}):
         return judged_study(table)
-    if are_results(table, {}):
+    if "system" in judged_headers(table, {}).columns and are_results(table, {}):
         return results_study(table, {})
     raise InputError(
         "predictions",

@@ -18,6 +18,7 @@ import numpy as np
 from equipoise.inference import Reason
 from equipoise.inference.resampling import Resampling
 from equipoise.metrics import Block, Metric, Order, Prepared
+from equipoise.metrics._metric import Topic
 from equipoise.metrics.draws import draw_error, item_influence
 from equipoise.scale.engine import current, threads
 from equipoise.study.alignment import Aligned
@@ -121,6 +122,7 @@ def metrics_of_tasks(
     """Metrics for the classes of the tasks; refuses what these tasks do not allow."""
     _check_sizes(aligned, metrics, plan)
     _check_order(aligned, metrics)
+    _check_marks(aligned, metrics)
     return [_bind_classes(metric, aligned) for metric in metrics]
 
 
@@ -160,6 +162,23 @@ def _check_order(aligned: list[Aligned], metrics: Sequence[Metric]) -> None:
                         "read the annotations as {} with {}", Option("kind", "ordinal"), GRADES
                     ),
                 )
+
+
+def _check_marks(aligned: list[Aligned], metrics: Sequence[Metric]) -> None:
+    """Refuse metrics of judged outputs for predictions, and those of predictions for marks."""
+    for entry in aligned:
+        question = entry.question
+        for metric in metrics:
+            of_outputs, of_numbers = metric.topic == Topic.JUDGED, metric.topic == Topic.RATINGS
+            if of_outputs == question.judged and not (of_numbers and len(question.classes) > 1):
+                continue
+            got = f"{len(question.classes)} classes" if of_numbers else "predictions of labels"
+            wanted = "ratings, or yes and no" if of_numbers else "outputs that people judged"
+            if question.judged:
+                got, wanted = "outputs that people judged", "predictions"
+            do = "choose mean_rating, win_rate or mean_score" if question.judged else (
+                "choose another metric: --list-metrics says which there are")  # fmt: skip
+            raise InputError(f"metric {metric.name}", got, wanted, do)
 
 
 def _bind_classes(metric: Metric, aligned: Sequence[Aligned]) -> Metric:

@@ -175,6 +175,7 @@ def _area_row(
         "task": aligned.question.task,
         "model": curve.model,
         "rule": NAMES[curve.rule],
+        "kappa_of_all": curve.heights["quadratic_weighted_kappa"][0],
     }
     for metric, short in HEIGHTS.items():
         area = curve.areas[metric]
@@ -194,6 +195,7 @@ def _area_table(rows: list[dict[str, Cell]]) -> Table:
         caption="Mean kappa and cost on what is left, by scoring rule",
         columns=(
             *columns(task="text", model="model", rule="text"),
+            Column("kappa_of_all", "kappa of all", "number", brief=False),
             Column("kappa", "kappa", "number"),
             Column("kappa_error", "±", "number"),
             Column("kappa_gain", "over Brier", "change", ("kappa_gain_low", "kappa_gain_high")),
