@@ -26,7 +26,7 @@ BUDGETS = {
     "inference": {"tokens": 26_550, "files": 11, "classes": 24, "vague names": 5},
     "kernels": {"tokens": 18_250, "files": 9, "classes": 0, "vague names": 2},
     "metrics": {"tokens": 32_350, "files": 12, "classes": 27, "vague names": 2},
-    "read": {"tokens": 58_400, "files": 23, "classes": 30, "vague names": 10},
+    "read": {"tokens": 58_700, "files": 23, "classes": 30, "vague names": 10},
     "report": {"tokens": 53_350, "files": 21, "classes": 31, "vague names": 15},
     "sets": {"tokens": 13_250, "files": 7, "classes": 10, "vague names": 5},
     "scale": {"tokens": 27_250, "files": 13, "classes": 50, "vague names": 5},

@@ -302,6 +302,20 @@ def test_blank_ratings_are_left_out_and_said() -> None:
     votes, _ = judged_study(from_frame(table.set_column(3, "rating", pa.array(column))))
     assert len(votes) == values.size - 1
     assert [note.code for note in votes.notices] == ["blank_labels"]
+    assert str(votes.notices[0]).startswith("1 row without")
+
+
+def test_what_is_uneven_repeated_or_endless_is_said() -> None:
+    rows = {
+        "item": ["a", "a", "a", "b"], "system": ["x", "x", "y", "x"],
+        "annotator": ["ana"] * 4, "rating": [5.0, 1.0, 2.0, 4.0],
+    }  # fmt: skip
+    votes, _ = judged_study(from_frame(frame(**rows)))
+    assert [note.code for note in votes.notices] == ["outputs_missing", "repeats_kept"]
+    assert "y on 1 of 2" in str(votes.notices[0])
+    assert "1 judgement repeats" in str(votes.notices[1])
+    with pytest.raises(InputError, match="inf"):
+        judged_study(from_frame(frame(**{**rows, "rating": [5.0, float("inf"), 2.0, 4.0]})))
 
 
 def test_nothing_depends_on_the_order_of_rows_or_the_scale() -> None:

@@ -28,6 +28,7 @@ from equipoise.read.tables import (
     code_names,
     numbers,
     numbers_or_none,
+    repeated_rows,
     words_of,
 )
 from equipoise.types import (
@@ -87,7 +88,8 @@ def judged_study(
     dropped: Notices = ()
     if not there.all():
         blank = int((~there).sum())
-        text = "{rows:count} rows without a judgement are left out"
+        what = "row without a judgement is" if blank == 1 else "rows without a judgement are"
+        text = f"{{rows:count}} {what} left out"
         dropped = (notice("blank_labels", text, rows=blank),)
         table, value = table.subset(there), value[there]
     scale = (0.0, 1.0) if compared else _scale(value)
@@ -98,11 +100,7 @@ def judged_study(
         codes = [np.where(turned, codes[1], codes[0]), np.where(turned, codes[0], codes[1])]
     item = code_ids(table, "item", of="judgement")
     outputs, names = _outputs(item, codes, systems)
-    fields = {
-        "tasks": code_ids(table, "task", of="judgement") if "task" in table.columns else None,
-        "annotators": _annotators(table),
-    }
-    people, tasks = None if results else fields["annotators"], fields["tasks"]
+    people, tasks = None if results else _names(table, "annotator"), _names(table, "task")
     votes = Annotations(
         kind="interval",
         items=names,
@@ -119,7 +117,12 @@ def judged_study(
         group=outputs.item,
         systems=None if compared else systems,
         system=None if compared else outputs.first,
-        notices=(*table.notices, *dropped),
+        notices=(
+            *table.notices,
+            *dropped,
+            *_uneven(outputs, systems, len(item.names)),
+            *_repeats(outputs.of_row, people, tasks),
+        ),
     ).by_name()
     _require_connected(outputs, systems, table.name)
     return votes, tuple(_competitors(votes, outputs, systems))
@@ -147,7 +150,12 @@ def _named(table: Table, columns: Mapping[str, str]) -> Table:
 def _ratings(table: Table) -> tuple[Floats, Bools]:
     """Ratings, and which rows have one."""
     value = numbers(table, "rating")
-    there = np.isfinite(value)
+    there = ~np.isnan(value)
+    endless = np.flatnonzero(np.isinf(value))
+    if len(endless):
+        row = int(endless[0])
+        do = "correct it, or leave the cell blank"
+        raise InputError(table.where(row), f"rating {value[row]}", "a finite number", do)
     if not there.any():
         raise InputError(
             f"{table.name}, column 'rating'", "no number in any row", "ratings", "fill it in"
@@ -206,11 +214,9 @@ def _systems(table: Table, *, compared: bool) -> tuple[Names, list[Ints]]:
     return names, codes
 
 
-def _annotators(table: Table) -> CodedNames | None:
-    """Who judged, where that is known."""
-    if "annotator" not in table.columns:
-        return None
-    return code_ids(table, "annotator", of="judgement")
+def _names(table: Table, column: str) -> CodedNames | None:
+    """Who judged, or what was asked, where that is known."""
+    return code_ids(table, column, of="judgement") if column in table.columns else None
 
 
 def _outputs(item: CodedNames, codes: Sequence[Ints], systems: Names) -> tuple[_Outputs, Names]:
@@ -235,6 +241,36 @@ def _outputs(item: CodedNames, codes: Sequence[Ints], systems: Names) -> tuple[_
     second = codes[1][chosen] if len(codes) > 1 else None
     outputs = _Outputs(place[of_row], item.codes[chosen], codes[0][chosen], second)
     return outputs, tuple(map(names.__getitem__, order.tolist()))
+
+
+def _uneven(outputs: _Outputs, systems: Names, items: int) -> Notices:
+    """That systems are judged on other items each, which only pairing would make fair."""
+    number = np.bincount(outputs.first, minlength=len(systems))
+    if outputs.second is not None or (number == items).all():
+        return ()
+    few = int(number.argmin())
+    text = (
+        "Not every system was judged on every item ({system} on {number:count} of "
+        "{items:count}): means are over what was judged of each, so that easy items may "
+        "favour a system."
+    )
+    least, system = int(number[few]), systems[few]
+    return (notice("outputs_missing", text, system=system, number=least, items=items),)
+
+
+def _repeats(of_row: Ints, people: CodedNames | None, tasks: CodedNames | None) -> Notices:
+    """That somebody judged an output again."""
+    if people is None:
+        return ()
+    key = of_row.astype(np.int64) * len(people.names) + people.codes
+    if tasks is not None:
+        key = key * len(tasks.names) + tasks.codes
+    again = len(repeated_rows(key))
+    if not again:
+        return ()
+    verb = "judgement repeats" if again == 1 else "judgements repeat"
+    text = f"{{again:count}} {verb} one of the same annotator on an output: all are kept"
+    return (notice("repeats_kept", text, again=again),)
 
 
 def _competitors(votes: Annotations, outputs: _Outputs, systems: Names) -> list[Predictions]:

@@ -106,7 +106,10 @@ def analyse(study: Study) -> Finding:
     low, high = (_in_words(row, several=len(tasks) > 1) for row in (ranked[0], ranked[-1]))
     ends = high if len(rows) == 1 else f"from {low} to {high}"
     run = "is" if len(rows) == 1 else "runs"
-    sentence = f"Over {len(tasks[0].systems)} systems the correlation with people {run} {ends}."
+    sentence = (
+        f"Over {len(tasks[0].systems)} systems the correlation with people {run} {ends}, "
+        "each interval by itself."
+    )
     return Finding(
         key="levels",
         title=TITLE,
@@ -243,8 +246,8 @@ def analyse_savings(study: Study) -> Finding:
     least, most = (number(100 * end, 0) for end in (min(worth), max(worth)))
     said = least if least == most else f"{least} to {most}"
     sentence = (
-        f"With a judge of many outputs 100 rated ones are worth {said}, by the judge and the "
-        f"task; what comes from annotators ({_span(people)} of the variance of a system's "
+        f"With a judge of many outputs 100 rated ones are worth about {said}, by the judge and "
+        f"the task; what comes from annotators ({_span(people)} of the variance of a system's "
         "mean) no judge saves."
     )
     return Finding(
